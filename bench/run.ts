@@ -14,6 +14,7 @@ import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
 import { bin, measureStartUp, startArgs } from './start-up.ts'
+import { measureStudio } from './studio.ts'
 
 /*
  * What a run costs, beside what bare node:http and the A2A SDK cost on the same machine at the same time: ratios count, since
@@ -24,7 +25,8 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  * `--pairs` turns; `protocols:responses`, or another dialect of bench/dialect.ts, `protocols:mcp` and `protocols:start`: one part of it.
  * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
- * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
+ * `--only studio` alone: the page in a browser, beside its budgets.
+ * With `--write` these two go into docs/benchmarks.md too, in place of all parts that were there.
  */
 
 const { values: options } = parseArgs({
@@ -59,6 +61,15 @@ if (only === 'postgres') {
   const markdown = await measurePostgres({ quick: options.quick, part })
   console.log(markdown)
   if (options.write) await writeInto(document, 'measured on Postgres', markdown)
+  process.exit()
+}
+if (only === 'studio') {
+  const settings = options.quick
+    ? { rounds: 2, sessions: 5_000, measureMs: 500 }
+    : { rounds: 7, sessions: 100_000, measureMs: 2_000 }
+  const markdown = await measureStudio(settings)
+  console.log(markdown)
+  if (options.write) await writeInto(document, 'measured in the studio', markdown)
   process.exit()
 }
 const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }

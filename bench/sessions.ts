@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunStatus } from '../src/core/run.ts'
-import type { SessionListFilter, SessionStore } from '../src/core/store.ts'
+import type { SessionListFilter } from '../src/core/store.ts'
 import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
-import { at, endOf, startOf } from '../test/contract/session-store/builders.ts'
+import { at } from '../test/contract/session-store/builders.ts'
+import { fillSessions } from './many-sessions.ts'
 import { percentile } from './percentile.ts'
 
 /*
@@ -14,23 +14,14 @@ import { percentile } from './percentile.ts'
 
 const count = Number(process.argv[2] ?? 100_000)
 const allowed = { pageMs: 30, totalMs: 100 }
-const atOnce = 500
 const pagesEach = 100
-const usage = { input_tokens: 900, output_tokens: 80, total_tokens: 980, cached_input_tokens: 512 }
-/** Of each thousand sessions, the status of the last turn; the others are completed. */
-const shares: [status: Exclude<RunStatus, 'queued' | 'running'>, sessions: number][] = [
-  ['failed', 200],
-  ['cancelled', 40],
-  ['input_required', 1],
-]
-
 const folder = await mkdtemp(join(tmpdir(), 'agentserve-sessions-'))
 const store = sqliteStore({ path: join(folder, 'agentserve.db'), synchronous: 'NORMAL' })
 let ok = true
 try {
   await store.open()
   const begunMs = performance.now()
-  await fill(store)
+  await fillSessions(store, count)
   console.log(`filled: ${count} sessions in ${Math.round((performance.now() - begunMs) / 1_000)} s`)
   const filters: [name: string, filter: SessionListFilter][] = [
     ['all', {}],
@@ -54,46 +45,6 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 if (!ok) process.exitCode = 1
-
-/** One to three turns each, through the store's own writes. */
-async function fill(into: SessionStore): Promise<void> {
-  for (let from = 0; from < count; from += atOnce) {
-    const turns = (n: number) => 1 + (n % 3)
-    for (let turn = 0; turn < 3; turn++) {
-      const sessions = Array.from({ length: Math.min(atOnce, count - from) }, (_, n) => from + n)
-      await Promise.all(
-        sessions
-          .filter((n) => turn < turns(n))
-          .map((n) => say(into, n, turn === turns(n) - 1 ? lastOf(n) : 'completed')),
-      )
-    }
-  }
-}
-
-function lastOf(n: number): (typeof shares)[number][0] | 'completed' {
-  // Spread over the list, not in runs of their own.
-  let place = (n * 7_919) % 1_000
-  for (const [status, sessions] of shares) {
-    if (place < sessions) return status
-    place -= sessions
-  }
-  return 'completed'
-}
-
-async function say(into: SessionStore, n: number, status: ReturnType<typeof lastOf>): Promise<void> {
-  const session_id = `ses-${n}`
-  const owners = { agent_id: `agent-${n % 20}`, user_id: n % 5 === 0 ? 'busy' : `user-${n % 1_000}` }
-  const start = startOf({
-    run: { session_id, created_at: at(n) },
-    text: `What about number ${n}? ${'words '.repeat(50)}`,
-  })
-  const session = start.session && { ...start.session, ...owners }
-  const runId = start.run.run_id
-  await into.startRun({ ...start, session })
-  const answer = { ...start.message, message_id: `${runId}-a`, role: 'assistant' as const, content: 'x' }
-  const usage_by_model = [{ model: 'a-model', ...usage, largest_input_tokens: 900 }]
-  await into.finishRun(endOf(runId, { status, completed_at: at(n), messages: [answer], usage, usage_by_model }))
-}
 
 /** From the first page on, and from pages deep in the list. */
 async function measurePages(name: string, filter: SessionListFilter, limit: number): Promise<void> {

@@ -32,6 +32,14 @@ describe('tests', () => {
     expect(found.sort()).toEqual(Object.keys(sleepers).sort())
   })
 
+  test('own what they read from a program while it may end: await it, or use owned', () => {
+    const read = /^ *const \w+ = (?:fetch|ask|collect|readFrames|client\.agents\.run)\((?!.*\.(?:catch|then)\().*$/gm
+    const found = [...sources].flatMap(([path, source]) =>
+      path.startsWith('e2e') ? [...source.matchAll(read)].map(([line]) => `${path}: ${line.trim()}`) : [],
+    )
+    expect(found).toEqual([])
+  })
+
   test('say the seed of their random numbers: use seededRandom or testSeed', () => {
     const found = [...sources].flatMap(([path, source]) =>
       /Math\.random\(|Date\.now\(\) %/.test(source) ? [path] : [],

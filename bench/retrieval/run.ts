@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { SearchHit, SearchMode } from '../../src/core/knowledge/knowledge.ts'
 import { findQuotes } from '../../src/models/quote.ts'
 import { findSources } from '../../src/sources/find.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { knowledgeFolder } from '../../test/support/knowledge/folder.ts'
+import { measureRanks, ranksTable, readRanks, saveRanks } from './measure.ts'
 import { type Question, type QuestionKind, questions } from './questions.ts'
 
-/* How well passages are found and quoted: `node bench/retrieval/run.ts`; `--misses` shows what was not first. */
+/*
+ * How well passages are found and quoted: `node bench/retrieval/run.ts`; `--misses` shows what was not first. `--save FILE`
+ * keeps the ranks; `--against FILE` compares with those of another version, question by question.
+ */
 
 const root = join(import.meta.dirname, '..', '..')
 const folders = [
@@ -141,6 +146,14 @@ function toFigures(ranks: readonly number[]): Figures {
 }
 
 if (import.meta.main) {
+  const { values: options } = parseArgs({
+    options: { misses: { type: 'boolean' }, save: { type: 'string' }, against: { type: 'string' } },
+  })
+  const earlier = options.against === undefined ? undefined : await readRanks(options.against)
+  const notes: string[] = []
+  const ranks = await measureRanks((line) => notes.push(line))
+  if (options.save !== undefined) await saveRanks(options.save, ranks)
+  console.log(`${ranksTable(ranks, earlier)}\n`)
   const report = await measureRetrieval()
   const kinds = ['words', 'paraphrase', 'identifier', 'typo']
   const row = ({ first, firstFive, mrr }: Figures) => `${first.toFixed(3)} ${firstFive.toFixed(3)} ${mrr.toFixed(3)}`
@@ -155,5 +168,5 @@ if (import.meta.main) {
   )
   console.log(`${rightLines} with the right line; said nothing to ${abstained} of ${withoutAnswer} without an answer`)
   if (stale.length > 0) console.log(`not in the documents any more: ${stale.join('; ')}`)
-  if (process.argv.includes('--misses')) console.log(misses.join('\n'))
+  if (options.misses) console.log([...misses, ...notes].join('\n'))
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliCompressSync, constants } from 'node:zlib'
+import { join, relative } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { transform } from 'lightningcss'
 import { bundledPackages } from '../bundled/packages.ts'
 import { thirdPartyLicenses } from '../bundled/third-party.ts'
@@ -13,6 +13,7 @@ interface Chunk {
   code?: string
   imports?: readonly string[]
   moduleIds?: readonly string[]
+  modules?: Readonly<Record<string, { code: string | null }>>
 }
 interface Output {
   emitFile(file: { type: 'asset'; fileName: string; source: string | Uint8Array }): string
@@ -25,10 +26,14 @@ export interface StudioManifest {
   files: string[]
 }
 
+/** Of each script, what its modules are when they are gzipped alone, not yet minified: which of them is large, not how large. */
+export type ModuleSizes = Record<string, Record<string, number>>
+
 /** A plugin of the build: one style sheet of all in `style/`, each file also compressed, and a list of them. */
 export function studioAssets(folder: string) {
   return {
     name: 'studio-assets',
+    transform: (code: string, id: string) => (id.endsWith('/marked.esm.js') ? lexerOf(code) : undefined),
     generateBundle(this: Output, _options: unknown, bundle: Record<string, Chunk>) {
       const style = styleOf(folder)
       const styleName = `studio-${hashOf(style)}.css`
@@ -50,6 +55,8 @@ export function studioAssets(folder: string) {
       }
       const manifest: StudioManifest = { script, style: styleName, files: [...files.keys()].sort() }
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source: `${JSON.stringify(manifest)}\n` })
+      const sizes: ModuleSizes = Object.fromEntries(chunks.map((chunk) => [chunk.fileName, sizesOf(chunk)]))
+      this.emitFile({ type: 'asset', fileName: 'modules.json', source: `${JSON.stringify(sizes)}\n` })
     },
   }
 }
@@ -60,6 +67,24 @@ function styleOf(folder: string): string {
   const source = names.sort().map((name) => readFileSync(join(folder, name), 'utf8'))
   const { code } = transform({ filename: 'studio.css', code: Buffer.from(source.join('\n')), minify: true })
   return code.toString()
+}
+
+function sizesOf({ modules = {} }: Chunk): Record<string, number> {
+  const sizes = Object.entries(modules).map(
+    ([id, { code }]) => [relative('.', id), gzipSync(code ?? '').length] as const,
+  )
+  return Object.fromEntries(sizes.sort(([, one], [, other]) => other - one))
+}
+
+/**
+ * The library makes its parser and renderer at the start, for a function that the page never calls, so that no build can leave them out.
+ * Throws when its file looks otherwise than this expects.
+ */
+function lexerOf(marked: string): string {
+  const end = marked.search(/var \w+=new \w+;function \w+\(\w+,\w+\)\{return \w+\.parse\(/)
+  const [, lexer] = /\b(\w+) as Lexer\b/.exec(marked) ?? []
+  if (end < 0 || lexer === undefined) throw new Error('marked has another form: see lexerOf')
+  return `${marked.slice(0, end)}export{${lexer} as Lexer};`
 }
 
 function hashOf(text: string): string {

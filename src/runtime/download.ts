@@ -1,13 +1,11 @@
+import type { Dispatcher } from 'undici'
 import { AppError, isAppError } from '../core/error.ts'
 import { version } from '../core/version.ts'
 import { acceptedCodings, decoded } from './content-coding.ts'
 import { type AddressRules, checkedLookup, checkedUrl } from './public-network.ts'
 
-/** The rules for addresses also apply to redirects. */
-export interface DownloadOptions extends AddressRules {
+export interface RequestOptions {
   signal: AbortSignal
-  /** Refuse an address with a user or a password instead of sending them. */
-  refuseCredentials?: boolean | undefined
   /** The value of Accept. Default: web pages first. */
   accept?: string | undefined
   /** Default 20 MB. */
@@ -16,6 +14,12 @@ export interface DownloadOptions extends AddressRules {
   timeoutMs?: number | undefined
   /** Validators of an earlier answer: the page is sent only if it has changed. */
   known?: Validators | undefined
+}
+
+/** The rules for addresses also apply to redirects. */
+export interface DownloadOptions extends AddressRules, RequestOptions {
+  /** Refuse an address with a user or a password instead of sending them. */
+  refuseCredentials?: boolean | undefined
 }
 
 export interface Validators {
@@ -31,75 +35,142 @@ export interface Page {
   validators: Validators
 }
 
-const maxRedirects = 5
+/** What one request was answered: redirects are not followed, and the status may be an error's. */
+export interface Answer extends Page {
+  status: number
+  /** Where a redirect leads, without user and password. Not checked. */
+  location: URL | undefined
+  header(name: string): string | undefined
+}
 
-/** The address without fragment, user and password, so that it can be stored and shown. */
+/** Connections that are made to checked addresses only, and used again. */
+export interface Connections {
+  rules: AddressRules
+  dispatcher: Dispatcher
+  close(): Promise<void>
+}
+
+interface AnswerOptions extends RequestOptions {
+  authorization?: string | undefined
+  /** By its media type, whether the body is read. Default: always. */
+  wants?: ((mediaType: string) => boolean) | undefined
+  /** How errors name the address. Default: the address itself. */
+  named?: string | undefined
+}
+
+const maxRedirects = 5
+const maxPageBytes = 20_000_000
+const pageTimeoutMs = 30_000
+
+/** The address in its usual form without fragment, user and password, so that it can be stored and shown. */
 export function publicAddress(address: string): string {
-  return address.replace(/#.*$/s, '').replace(/^(https?:\/\/)[^/?]*@/i, '$1')
+  const url = URL.parse(address)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return address.replace(/#.*$/s, '').replace(/^([a-z]+:[/\\]*)[^/\\?]*@/i, '$1')
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  return url.href
+}
+
+/** Proxies of the environment are not used: they would connect unchecked. */
+export async function openConnections(rules: AddressRules): Promise<Connections> {
+  const { Agent } = await import('undici')
+  const dispatcher = new Agent({ connect: { lookup: checkedLookup(rules) } })
+  return { rules, dispatcher, close: () => dispatcher.destroy() }
 }
 
 /**
  * Fetches a page from the internet; undefined if it has not changed. IP addresses are checked when the connection is made, so
- * that a name can't change its address in between. User and password are sent to the address's own origin only. Proxies of
- * the environment are not used: they would connect unchecked. Throws `invalid_request`, `payload_too_large` or
- * `unavailable` with the reason.
+ * that a name can't change its address in between. User and password are sent to the address's own origin only. Throws
+ * `invalid_request`, `payload_too_large` or `unavailable` with the reason.
  */
 export async function download(given: string, options: DownloadOptions): Promise<Page | undefined> {
-  const { Agent, request } = await import('undici')
-  const { maxBytes = 20_000_000, timeoutMs = 30_000, known = {} } = options
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
-  const dispatcher = new Agent({ connect: { lookup: checkedLookup(options) } })
-  const address = publicAddress(given)
+  const { timeoutMs = pageTimeoutMs, known } = options
+  const named = publicAddress(given)
+  const credentials = credentialsOf(given)
+  if (credentials !== undefined && options.refuseCredentials === true)
+    throw refused(`${named} was given with a user or a password. Remove them.`)
+  const deadline = AbortSignal.timeout(timeoutMs)
+  let url = checkedUrl(named, options)
+  const { origin } = url
+  const connections = await openConnections(options)
   try {
-    const credentials = credentialsOf(given)
-    if (credentials !== undefined && options.refuseCredentials === true)
-      throw refused(`${address} was given with a user or a password. Remove them.`)
-    let url = checkedUrl(address, options)
-    const { origin } = url
     for (let redirects = 0; ; redirects++) {
-      const headers = {
-        accept: options.accept ?? 'text/html, text/*, */*;q=0.5',
-        'accept-encoding': acceptedCodings,
-        'user-agent': `agentserve/${version}`,
-        ...(known.etag === undefined ? {} : { 'if-none-match': known.etag }),
-        ...(known.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
-        ...(credentials === undefined || url.origin !== origin ? {} : { authorization: credentials }),
-      }
-      const answer = await request(url, { dispatcher, signal, headers })
-      const header = (name: string) => {
-        const value = answer.headers[name]
-        return typeof value === 'string' ? value : undefined
-      }
-      const location = header('location')
-      if (answer.statusCode === 304 && (known.etag ?? known.lastModified) !== undefined) return undefined
-      if (answer.statusCode >= 300 && answer.statusCode < 400 && location !== undefined) {
-        await answer.body.dump()
-        if (redirects === maxRedirects) throw refused(`${address} redirects more than ${maxRedirects} times.`)
-        url = redirected(location, url, address, options)
+      const authorization = url.origin === origin ? credentials : undefined
+      const answer = await request(url, connections, { ...options, authorization, named }, deadline)
+      if (answer.status === 304 && (known?.etag ?? known?.lastModified) !== undefined) return undefined
+      if (answer.location !== undefined) {
+        if (redirects === maxRedirects) throw refused(`${named} redirects more than ${maxRedirects} times.`)
+        url = checkedUrl(answer.location.href, options)
         continue
       }
-      if (answer.statusCode !== 200) throw new AppError('unavailable', `${address} answered ${answer.statusCode}.`)
-      if (Number(header('content-length')) > maxBytes) throw tooLarge(address, maxBytes)
-      const body = decoded(answer.body, header('content-encoding'), address)
-      const bytes = await readAtMost(body, maxBytes, address)
-      const validators = { etag: header('etag'), lastModified: header('last-modified') }
-      return { bytes, mediaType: header('content-type'), validators }
+      if (answer.status !== 200) throw new AppError('unavailable', `${named} answered ${answer.status}.`)
+      return answer
     }
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Makes one request to an address that the rules of the connections allow. Throws as `download` does, not for a status. */
+export async function fetchAnswer(address: string, connections: Connections, options: AnswerOptions): Promise<Answer> {
+  const url = checkedUrl(address, connections.rules)
+  return request(url, connections, options, AbortSignal.timeout(options.timeoutMs ?? pageTimeoutMs))
+}
+
+async function request(
+  url: URL,
+  { dispatcher }: Connections,
+  options: AnswerOptions,
+  deadline: AbortSignal,
+): Promise<Answer> {
+  const undici = await import('undici')
+  const { maxBytes = maxPageBytes, timeoutMs = pageTimeoutMs, named = url.href, wants } = options
+  const signal = AbortSignal.any([options.signal, deadline])
+  try {
+    const answer = await undici.request(url, { dispatcher, signal, headers: headersOf(options) })
+    const header = (name: string) => {
+      const value = answer.headers[name]
+      return typeof value === 'string' ? value : undefined
+    }
+    const status = answer.statusCode
+    const mediaType = header('content-type')
+    const validators = { etag: header('etag'), lastModified: header('last-modified') }
+    const found = { status, mediaType, validators, header, location: undefined, bytes: new Uint8Array() }
+    const isWanted = status === 200 && wants?.(mediaType ?? '') !== false
+    if (!isWanted) {
+      await answer.body.dump()
+      return { ...found, location: locationOf(status, header('location'), url, named) }
+    }
+    if (Number(header('content-length')) > maxBytes) throw tooLarge(named, maxBytes)
+    const body = decoded(answer.body, header('content-encoding'), named)
+    return { ...found, bytes: await readAtMost(body, maxBytes, named) }
   } catch (error) {
     options.signal.throwIfAborted()
     const known = isAppError(error) ? error : (error as Error).cause
     if (isAppError(known)) throw known
     const reason = signal.aborted ? `it took longer than ${timeoutMs} ms` : reasonOf(error)
-    throw new AppError('unavailable', `${address} can't be fetched: ${reason}.`, { cause: error })
-  } finally {
-    await dispatcher.destroy()
+    throw new AppError('unavailable', `${named} can't be fetched: ${reason}.`, { cause: error })
   }
 }
 
-function redirected(location: string, from: URL, address: string, options: DownloadOptions): URL {
+function headersOf({ accept, known = {}, authorization }: AnswerOptions): Record<string, string> {
+  return {
+    accept: accept ?? 'text/html, text/*, */*;q=0.5',
+    'accept-encoding': acceptedCodings,
+    'user-agent': `agentserve/${version}`,
+    ...(known.etag === undefined ? {} : { 'if-none-match': known.etag }),
+    ...(known.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
+    ...(authorization === undefined ? {} : { authorization }),
+  }
+}
+
+function locationOf(status: number, location: string | undefined, from: URL, named: string): URL | undefined {
+  if (status < 300 || status >= 400 || location === undefined) return undefined
   const next = URL.parse(location, from.href)
-  if (next === null) throw new AppError('unavailable', `${address} redirects to an invalid address.`)
-  return checkedUrl(publicAddress(next.href), options)
+  if (next === null) throw new AppError('unavailable', `${named} redirects to an invalid address.`)
+  return new URL(publicAddress(next.href))
 }
 
 async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, address: string): Promise<Uint8Array> {
@@ -116,8 +187,16 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, add
 function credentialsOf(address: string): string | undefined {
   const { username = '', password = '' } = URL.parse(address) ?? {}
   if (username === '' && password === '') return undefined
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
+  return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A lone % stands for itself.
+    return text
+  }
 }
 
 function tooLarge(address: string, maxBytes: number): AppError {

@@ -35,6 +35,7 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     const sources = await findSources(root, options.sources, {
       skipped: (source, reason) => logger.warn({ source, reason }, 'source was not ingested'),
       missing: (source) => logger.error({ source, root }, 'a configured knowledge source does not exist'),
+      generated: (source) => logger.debug({ source }, 'a file that a program wrote was left out; name it to take it'),
     })
     const found = new Set(sources)
     let left = found.size
@@ -76,6 +77,8 @@ function targetOf({ knowledge, signal, collection, chunkSize, chunkOverlap }: In
     async one(source, content) {
       return toOutcome(source, await knowledge.ingest({ ...settings, source, name: source, content }, signal, caller))
     },
+    stored: (documentId) => knowledge.getDocument(documentId),
+    forget: (documentId) => knowledge.deleteDocument(documentId),
     assertSize(bytes) {
       if (bytes > maxFileBytes) throw fileTooLarge(bytes, maxFileBytes)
     },

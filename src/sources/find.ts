@@ -1,18 +1,18 @@
-import { glob, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { glob, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import type { Ignore } from 'ignore'
+import { createIgnoring, excludedBy } from './git-ignore.ts'
+import { isGenerated, isWordless } from './left-out.ts'
 
 const neverEntered = new Set(['node_modules'])
-/** Images, audio, video and fonts: they lie beside documents and have no text. */
-const wordless =
-  /\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico|svg|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|woff2?|[ot]tf)$/i
 
-/** Called for everything that is left out. */
+/** Called for what is left out although it has text. */
 export interface SourceNotes {
   /** A link out of the folder of its source. */
   skipped?(source: string, reason: string): void
   /** A plain path that does not exist; without this it is thrown. */
   missing?(source: string): void
+  /** A lock file and the like: see `isGenerated`. */
+  generated?(source: string): void
 }
 
 /** A found file, and its real path when a link leads there. */
@@ -26,8 +26,8 @@ const leadsOut = 'it is a link that leads out of the folder; name what it leads 
 
 /**
  * The files that paths, folders and globs name, relative to `root` with `/`, sorted and unique. Folders and globs leave
- * out dotfiles, `.env*`, `node_modules`, images and the like, and files that `.gitignore` ignores; a file that is named
- * itself is always included. A link is included when it leads to a file below the folder of its source that is not
+ * out dotfiles, `.env*`, `node_modules`, images and the like, lock files and the like, and files that `.gitignore`
+ * ignores; a file that is named itself is always included. A link is included when it leads to a file below the folder of its source that is not
  * found otherwise. Throws when a plain path does not exist.
  */
 export async function findSources(
@@ -35,13 +35,14 @@ export async function findSources(
   sources: readonly string[],
   notes: SourceNotes = {},
 ): Promise<string[]> {
-  const walk = await createWalk(root)
+  const generated = new Set<string>()
+  const walk = await createWalk(root, generated)
   const found: FoundFile[] = []
   for (const source of sources) for (const file of await expand(root, source, walk, notes)) found.push(file)
   const plain = new Set(found.filter(({ isLink }) => !isLink).map(({ path }) => path))
-  return [
-    ...new Set(found.filter(({ isLink, path }) => !isLink || !plain.has(path)).map(({ source }) => source)),
-  ].sort()
+  const files = found.filter(({ isLink, path }) => !isLink || !plain.has(path)).map(({ source }) => source)
+  for (const source of generated) if (!files.includes(source)) notes.generated?.(source)
+  return [...new Set(files)].sort()
 }
 
 async function expand(root: string, source: string, walk: Walk, notes: SourceNotes): Promise<FoundFile[]> {
@@ -120,38 +121,25 @@ interface Walk {
   admits(file: string): Promise<boolean>
 }
 
-interface Rules {
-  folder: string
-  ignore: Ignore
-}
-
-async function createWalk(root: string): Promise<Walk> {
-  const { default: ignore } = await import('ignore')
-  const read = new Map<string, Promise<Rules[]>>()
-  const rulesOf = (folder: string): Promise<Rules[]> => {
-    const known = read.get(folder)
-    if (known) return known
-    const rules = readFile(join(folder, '.gitignore'), 'utf8').then(
-      (text) => [{ folder, ignore: ignore().add(text) }],
-      () => [],
-    )
-    read.set(folder, rules)
-    return rules
+async function createWalk(root: string, generated: Set<string>): Promise<Walk> {
+  const ignoring = await createIgnoring(root)
+  const isUseless = (file: string) => {
+    if (isWordless(file)) return true
+    const source = toSource(root, file)
+    if (!isGenerated(source)) return false
+    generated.add(source)
+    return true
   }
-  const top = await repositoryOf(root)
-  /** As in git: the rules of every folder from the repository down to this one. */
-  const rulesIn = async (folder: string): Promise<Rules[]> =>
-    (await Promise.all(foldersBetween(top, folder).map(rulesOf))).flat()
 
   const walkFolder = async (path: string, within: Boundary): Promise<FoundFile[]> => {
     const files: FoundFile[] = []
-    const rules = await rulesIn(path)
+    const rules = await ignoring.rulesIn(path)
     for (const entry of await readdir(path, { withFileTypes: true })) {
       if (isHidden(entry.name)) continue
       const child = join(path, entry.name)
-      if (isIgnored(child, entry.isDirectory(), rules)) continue
+      if (excludedBy(child, entry.isDirectory(), rules)) continue
       if (entry.isDirectory()) files.push(...(await walkFolder(child, within)))
-      else if (wordless.test(entry.name)) continue
+      else if (isUseless(child)) continue
       else if (entry.isFile()) files.push(within.plain(child))
       else if (entry.isSymbolicLink()) files.push(...(await followed(child, within)))
     }
@@ -168,48 +156,18 @@ async function createWalk(root: string): Promise<Walk> {
   const walk: Walk = {
     folder: walkFolder,
     async admits(file) {
-      if (wordless.test(file)) return false
       const parts = relative(root, file).split(sep)
       if (parts.some((part) => part !== '..' && isHidden(part))) return false
-      for (let folder = dirname(file); folder !== root && folder.startsWith(root + sep); folder = dirname(folder))
-        if (isIgnored(folder, true, await rulesIn(dirname(folder)))) return false
-      return !isIgnored(file, false, await rulesIn(dirname(file)))
+      if (await ignoring.excluding(file)) return false
+      return !isUseless(file)
     },
   }
   return walk
 }
 
-/** The last matching rule decides. */
-function isIgnored(path: string, isFolder: boolean, rules: readonly Rules[]): boolean {
-  let ignored = false
-  for (const { folder, ignore } of rules) {
-    const local = relative(folder, path).split(sep).join('/')
-    const verdict = ignore.test(isFolder ? `${local}/` : local)
-    if (verdict.ignored) ignored = true
-    else if (verdict.unignored) ignored = false
-  }
-  return ignored
-}
-
 function isHidden(name: string): boolean {
   const last = name.split(/[\\/]/).at(-1) ?? name
   return (last.startsWith('.') && last !== '.' && last !== '..') || neverEntered.has(last)
-}
-
-/** The nearest folder upwards that is a git repository, else the root itself. */
-async function repositoryOf(root: string): Promise<string> {
-  for (let folder = resolve(root); ; folder = dirname(folder)) {
-    if (await stat(join(folder, '.git')).catch(() => undefined)) return folder
-    if (folder === dirname(folder)) return resolve(root)
-  }
-}
-
-function foldersBetween(top: string, bottom: string): string[] {
-  const inside = relative(top, bottom)
-  if (inside.startsWith('..')) return [bottom]
-  const folders = [top]
-  for (const part of inside.split(sep).filter((each) => each !== '')) folders.push(join(folders.at(-1) ?? top, part))
-  return folders
 }
 
 export function toSource(root: string, path: string): string {

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ErrorCode, isAppError } from '../core/error.ts'
 import { unreadable } from '../core/knowledge/filter.ts'
-import type { IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
+import type { DocumentRecord, IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
 import { inParts } from '../runtime/batches.ts'
 
 export type SourceItem = Pick<IngestItem, 'content' | 'content_hash'> & { source: string; name: string }
@@ -17,6 +17,9 @@ export interface IngestTarget {
   one(source: string, bytes: Uint8Array): Promise<IngestOutcome>
   /** Throws `payload_too_large` if it would refuse a file of this size. */
   assertSize(bytes: number): void | Promise<void>
+  /** Both throw `document_not_found`. */
+  stored(documentId: string): Promise<Pick<DocumentRecord, 'updated_at'>>
+  forget(documentId: string): Promise<unknown>
   /** Whether only one file failed and the others go on. Default: refusals and unreadable files. */
   isAboutFile?(error: unknown): boolean
 }
@@ -43,6 +46,12 @@ interface File {
   source: string
   bytes: Buffer
   hash: string
+  changedMs: number
+}
+
+interface FailedFile {
+  failed: IngestOutcome
+  changedMs: number
 }
 
 /**
@@ -57,7 +66,7 @@ export async function* ingestFiles(
   try {
     for await (const group of readGroups(target, files)) {
       if (Array.isArray(group)) waiting.push(ingestGroup(target, group, files))
-      else yield group
+      else yield files.dryRun ? group.failed : await withoutOld(target, group)
       if (waiting.length === groupsAtOnce) yield* (await waiting.shift()) ?? []
     }
     while (waiting.length > 0) yield* (await waiting.shift()) ?? []
@@ -70,18 +79,24 @@ export async function* ingestFiles(
 async function* readGroups(
   target: IngestTarget,
   { root, sources, signal }: IngestFiles,
-): AsyncGenerator<File[] | IngestOutcome> {
+): AsyncGenerator<File[] | FailedFile> {
   let group: File[] = []
   let groupBytes = 0
   for (const source of sources) {
     signal.throwIfAborted()
+    let changedMs = Number.POSITIVE_INFINITY
     try {
-      const bytes = await readWhole(target, resolve(root, source))
-      if (bytes.length === 0) throw unreadable(source, 'it is empty')
-      group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
+      const path = resolve(root, source)
+      const { size, ctimeMs } = statSync(path)
+      changedMs = ctimeMs
+      if (size > uncheckedBytes) await target.assertSize(size)
+      // For a small file a synchronous read takes a tenth of the time of four trips to a thread.
+      const bytes = size > largeBytes ? await readFile(path) : readFileSync(path)
+      if (isBlank(bytes)) throw unreadable(source, 'it is empty')
+      group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex'), changedMs })
       groupBytes += bytes.length
     } catch (error) {
-      yield toFailure(target, source, error)
+      yield { failed: toFailure(target, source, error), changedMs }
     }
     if (group.length === filesPerGroup || groupBytes > bytesPerGroup) {
       yield group
@@ -92,11 +107,10 @@ async function* readGroups(
   if (group.length > 0) yield group
 }
 
-async function readWhole(target: IngestTarget, path: string): Promise<Buffer> {
-  const { size } = statSync(path)
-  if (size > uncheckedBytes) await target.assertSize(size)
-  // For a small file a synchronous read takes a tenth of the time of four trips to a thread.
-  return size > largeBytes ? readFile(path) : readFileSync(path)
+const longestBlank = 65_536
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length <= longestBlank && bytes.every((byte) => byte <= 0x20)
 }
 
 async function ingestGroup(
@@ -118,7 +132,57 @@ async function ingestGroup(
   await Promise.all(sent)
   for (const { source, bytes } of alone)
     outcomes.set(source, await ingestOne(target, source, () => target.one(source, bytes)))
-  return group.flatMap(({ source }) => outcomes.get(source) ?? [])
+  const stored = new Map(known.map(({ source, document_id }) => [source, document_id]))
+  const settled = group.flatMap(({ source, changedMs }) => {
+    const outcome = outcomes.get(source)
+    return outcome ? forgetting(target, outcome, stored.get(source) ?? null, changedMs) : []
+  })
+  return Promise.all(settled)
+}
+
+/** Of no content. */
+const noHash = '0'.repeat(64)
+
+/** The outcome of a file that failed before its content was known. */
+async function withoutOld(target: IngestTarget, { failed, changedMs }: FailedFile): Promise<IngestOutcome> {
+  if (!spoilt.has(failed.error?.code ?? '')) return failed
+  const { source } = failed
+  const [stored] = await target.many([{ source, name: source, content_hash: noHash }])
+  return forgetting(target, failed, stored?.document_id ?? null, changedMs)
+}
+
+/** What a file fails with that can't be read as it is. */
+const spoilt = new Set([
+  'unreadable_document',
+  'unsupported_media_type',
+  'payload_too_large',
+  'EACCES',
+  'EISDIR',
+  'ENOENT',
+  'EPERM',
+])
+
+/** A file that fails leaves none of its earlier text, unless it is as it was when that was stored. */
+async function forgetting(
+  target: IngestTarget,
+  outcome: IngestOutcome,
+  documentId: string | null,
+  changedMs: number,
+): Promise<IngestOutcome> {
+  const { error } = outcome
+  if (documentId === null || error === undefined || !spoilt.has(error.code)) return outcome
+  try {
+    const { updated_at } = await target.stored(documentId)
+    if (Date.parse(updated_at) > changedMs) return outcome
+    await target.forget(documentId)
+  } catch (missing) {
+    if (!isAppError(missing) || missing.code !== 'document_not_found') throw missing
+    return outcome
+  }
+  return {
+    ...outcome,
+    error: { ...error, message: `${error.message.replace(/\.$/, '')}. Its earlier text is deleted.` },
+  }
 }
 
 /** The outcome of the work; `failed` when it throws an error about this file alone. */

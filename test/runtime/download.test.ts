@@ -5,10 +5,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ingestAddress, uniqueAddresses } from '../../src/cli/ingest/address.ts'
 import type { Client } from '../../src/client/client.ts'
 import { version } from '../../src/core/version.ts'
-import { download } from '../../src/runtime/download.ts'
+import { download, publicAddress } from '../../src/runtime/download.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge/folder.ts'
 
 const page = `<main><h1>Tides</h1><p>${'High water is at noon. '.repeat(20)}</p></main>`
+const date = 'Tue, 03 Mar 2026 10:00:00 GMT'
 const codings: Record<string, (text: string) => Buffer> = {
   gzip: gzipSync,
   br: brotliCompressSync,
@@ -36,6 +37,11 @@ beforeAll(async () => {
       response
         .setHeader('content-type', 'text/html; charset=windows-1251')
         .end(Buffer.concat([Buffer.from('<meta charset="utf-8"><p>'), Buffer.from([0xd1, 0xeb, 0xee, 0xed])]))
+    else if (path === 'meta')
+      response.end(Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), Buffer.from([0xca, 0xee, 0xf2])]))
+    else if (path === 'marked') response.end(Buffer.from('\ufeff<meta charset="windows-1251"><p>Тигр', 'utf16le'))
+    else if (path === 'dated' && request.headers['if-modified-since'] === date) response.writeHead(304).end()
+    else if (path === 'dated') response.setHeader('last-modified', date).end(page)
     else if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end()
     else response.setHeader('etag', '"one"').end(page)
   })
@@ -73,6 +79,21 @@ it('says who asks, and shows a user and password to their own origin alone', asy
   await expect(refused).rejects.toThrow(/^(?!.*secret)/)
 })
 
+it.each([
+  'https://ann:secret@host.test/a#b',
+  'https:///ann:secret@host.test/a',
+  'HTTPS:\\\\ann:secret@HOST.test:443/a#b',
+  'https://ann:100%secret@host.test/x/../a',
+])('names the page of %s without user, password and fragment', (address) => {
+  expect(publicAddress(address)).toBe('https://host.test/a')
+})
+
+it('sends a password with a lone percent sign, and shows none of an address that is none', async () => {
+  await download(url.replace('//', '//ann:5%off@'), allowed)
+  expect(asked[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ann:5%off').toString('base64')}`)
+  await expect(download('https://ann:secret@host:port/', allowed)).rejects.toThrow(/^(?!.*secret).*not an https/)
+})
+
 it('makes one document of a page, in its charset, and asks only for changes', async () => {
   const knowledge = await place.open()
   const client = {
@@ -98,8 +119,17 @@ it('makes one document of a page, in its charset, and asks only for changes', as
   expect(await ingest(`${named}/#a`)).toMatchObject({ source: `${url}/`, outcome: 'added' })
   expect(await ingest(`${url}/#b`)).toMatchObject({ source: `${url}/`, outcome: 'unchanged' })
   expect(asked.at(-1)?.headers['if-none-match']).toBe('"one"')
-  await ingest(`${url}/russian`)
-  const { results } = await knowledge.search({ query: 'Слон', mode: 'keyword' })
-  expect(results[0]).toMatchObject({ source: `${url}/russian`, content: expect.stringContaining('Слон') })
+  expect(await ingest(`${url}/dated`)).toMatchObject({ outcome: 'added' })
+  expect(await ingest(`${url}/dated`)).toMatchObject({ outcome: 'unchanged' })
+  expect(asked.at(-1)?.headers['if-modified-since']).toBe(date)
+  for (const [path, word] of [
+    ['russian', 'Слон'],
+    ['meta', 'Кот'],
+    ['marked', 'Тигр'],
+  ]) {
+    await ingest(`${url}/${path}`)
+    const { results } = await knowledge.search({ query: `${word}`, mode: 'keyword' })
+    expect(results[0]).toMatchObject({ source: `${url}/${path}`, content: expect.stringContaining(`${word}`) })
+  }
   expect(JSON.stringify(await knowledge.listDocuments({}, { limit: 10, cursor: undefined }))).not.toContain('secret')
 })

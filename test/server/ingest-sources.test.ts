@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -50,6 +50,37 @@ it.each([
   await start(['docs'])
   await change()
   expect(await start(['docs', 'docs/**/*.md', 'top.md'])).toEqual(['docs/one.md', 'docs/two.md', 'top.md'])
+})
+
+it.each([
+  ['binary', () => writeFile(join(root, 'docs/one.md'), Buffer.from('89504e470d0a1a0a0000', 'hex'))],
+  ['empty', () => writeFile(join(root, 'docs/one.md'), '')],
+  ['blank', () => writeFile(join(root, 'docs/one.md'), ' \n\n')],
+  ['too large', () => truncate(join(root, 'docs/one.md'), 3 * 1024 ** 3)],
+  ['a folder', () => rm(join(root, 'docs/one.md')).then(() => mkdir(join(root, 'docs/one.md')))],
+])('forgets the text of a file that has become %s, and no other', async (_state, change) => {
+  await start(['docs/one.md', 'docs/two.md'])
+  await change()
+  expect(await start(['docs/one.md', 'docs/two.md'])).toEqual(['docs/two.md'])
+})
+
+it('keeps the text of a file that fails although it is as it was', async () => {
+  const path = join(root, 'docs/one.md')
+  await writeFile(path, Buffer.from('89504e470d0a1a0a0000', 'hex'))
+  const byHand = { content: 'What the picture shows.', source: 'docs/one.md', name: 'docs/one.md' }
+  await start(['docs/two.md'], async (knowledge) => {
+    await expect.poll(() => Date.now()).toBeGreaterThan((await stat(path)).ctimeMs)
+    await knowledge.ingest(byHand)
+  })
+  expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
+})
+
+it('forgets what .gitignore excludes since, and takes it in again when it does not', async () => {
+  expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
+  await writeFile(join(root, 'docs/.gitignore'), 'one.md\n')
+  expect(await start(['docs'])).toEqual(['docs/two.md'])
+  await rm(join(root, 'docs/.gitignore'))
+  expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
 })
 
 it('refuses a file that is too large by its size, and goes on with the next', async () => {

@@ -92,6 +92,30 @@ describe('finding sources', () => {
     expect(await findSources(root, ['notes'])).toEqual(['notes/text.txt'])
   })
 
+  it('leaves out what programs write, says so, and takes it when it is named itself', async () => {
+    const generated = [
+      'made/Cargo.lock',
+      'made/app.min.js',
+      'made/bundle.js.map',
+      'made/completions/tool.fish',
+      'made/contrib/tool-completion.bash',
+      'made/deep/package-lock.json',
+      'made/go.sum',
+      'made/zsh/site-functions/_tool',
+    ]
+    const kept = ['made/completions/README.md', 'made/lock.md', 'made/map.js', 'made/package.json', 'made/yarn.lock.md']
+    for (const path of [...generated, ...kept]) await put(path)
+    for (const source of ['made', 'made/**']) {
+      const said: string[] = []
+      expect(await findSources(root, [source], { generated: (path) => said.push(path) }), source).toEqual(kept)
+      expect(said.sort(), source).toEqual(generated)
+    }
+    const said: string[] = []
+    const files = await findSources(root, ['made', ...generated.slice(1)], { generated: (path) => said.push(path) })
+    expect(files).toEqual([...generated.slice(1), ...kept].sort())
+    expect(said).toEqual(['made/Cargo.lock'])
+  })
+
   it('says which path is not there', async () => {
     await expect(findSources(root, ['nowhere'])).rejects.toThrow("'nowhere'")
     expect(await findSources(root, ['none/*.md'])).toEqual([])

@@ -7,8 +7,11 @@ test.each([
   ['/s/a%2Fb%3Ac', { page: 'chats', sessionId: 'a/b:c', filter: {} }],
   ['/s/ses_1/r/run_1', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', filter: {} }],
   ['/s/ses_1/r/run_1/e/118', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, filter: {} }],
+  ['/new?agent=docs', { page: 'chats', isNew: true, filter: { agent: 'docs' } }],
   ['/r/run_1', { page: 'run', runId: 'run_1' }],
   ['?agent=docs&status=failed', { page: 'chats', filter: { agent: 'docs', status: 'failed' } }],
+  ['?before=2026-11-23', { page: 'chats', filter: { before: '2026-11-23' } }],
+  ['?before=2026-13-45&before=soon', { page: 'chats', filter: {} }],
   [
     '/s/ses_1/r/run_1/e/118?agent=docs&view=prompt',
     { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, view: 'prompt', filter: { agent: 'docs' } },
@@ -20,6 +23,10 @@ test.each([
   ['/search?q=a%20b', { page: 'search', text: 'a b' }],
   ['/search', { page: 'search', text: '' }],
   ['/knowledge', { page: 'knowledge', query: {} }],
+  [
+    '/knowledge?q=open&filters=%7B%22topic%22%3A1%7D&collection=notes',
+    { page: 'knowledge', query: { q: 'open', filters: '{"topic":1}', collection: 'notes' } },
+  ],
   [
     '/knowledge/d/doc_1/c/a%2F2?q=open&mode=vector&limit=3',
     { page: 'knowledge', query: { q: 'open', mode: 'vector', limit: 3 }, documentId: 'doc_1', chunkId: 'a/2' },
@@ -37,6 +44,7 @@ test.each([
 
 test.each([
   '/x',
+  '/new/x',
   '/agents/a/b',
   '/search/x',
   '/knowledge/x',

@@ -30,12 +30,13 @@ describe('a run as Markdown', () => {
   test('has files as their size, and of long texts the beginning', () => {
     const picture = Buffer.from(Array.from({ length: 900 }, (_, place) => (place * 7919) % 251)).toString('base64')
     expect(withoutBase64(picture)).toBe('(base64, 900 bytes)')
+    expect(withoutBase64(picture.replaceAll(/.{76}/g, '$&\r\n'))).toMatch(/^\(base64, 9\d\d bytes\)$/)
     expect(fenced({ picture, at: `see data:image/png;base64,${picture} here` })).toContain(
       'see data:image/png;base64,(900 bytes) here',
     )
     expect(withoutBase64('x'.repeat(5000))).toHaveLength(5000)
     expect(withoutBase64('deadbeef'.repeat(64))).toHaveLength(512)
-    expect(fenced('a'.repeat(30_000))).toContain('(10.0 KB left out)')
+    expect(fenced('a'.repeat(30_000))).toContain('(9.8 KB left out)')
   })
 
   test('tells what was asked, every step, the answer and the error', () => {

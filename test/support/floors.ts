@@ -63,7 +63,7 @@ const floors: Record<string, Floor> = {
     ],
   },
   models: { rooms: ground, folders: ['prices', '.'] },
-  sources: { rooms: ground },
+  sources: { rooms: ground, folders: ['web git', '.'] },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
     folders: ['team workflow', 'agent mcp', 'model', 'again', 'tools', 'remote', 'files', 'limits', 'base'],
@@ -143,6 +143,8 @@ const homes: readonly Home[] = [
   { library: 'preact', at: ['studio/'] },
   { library: '@preact/signals', at: ['studio/'] },
   { library: 'marked', at: ['cli/', 'studio/'] },
+  { library: 'lowlight', at: ['studio/'] },
+  { library: 'highlight.js', at: ['studio/'] },
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
   { library: 'ajv', at: ['schema/'] },

@@ -42,6 +42,7 @@ export async function serveWaiting() {
   ]
   return {
     project,
+    url: server.url,
     async ask(agentId: string, input: string, background = false): Promise<WaitingRun> {
       const answer = await fetch(`${server.url}/api/v1/agents/${agentId}/run`, {
         method: 'POST',

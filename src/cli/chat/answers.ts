@@ -20,7 +20,7 @@ export function readAnswer(text: string, { wants, schema }: Question): CallAnswe
 }
 
 /** `answers` only where the fields that every server knows can't say it. */
-export function toAnswer(answered: readonly Answered[]): ResumedTurn['answer'] {
+export function toAnswer(answered: readonly Answered[]): NonNullable<ResumedTurn['answer']> {
   const [first] = answered
   if (answered.length === 1 && first !== undefined) {
     const { question, answer } = first

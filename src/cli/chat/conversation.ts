@@ -10,6 +10,7 @@ import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { fileAsMarkdown, saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
+import { answeredElsewhere } from './answered-elsewhere.ts'
 import { type Answered, readAnswer, toAnswer } from './answers.ts'
 import { type Attachment, describeAttachment, mentionedFiles, readAttachments } from './attachment.ts'
 import { ChatScreen } from './screen.ts'
@@ -22,6 +23,16 @@ export interface ConversationOptions {
   sessionId: string | undefined
   /** For the first message. */
   files?: readonly Attachment[] | undefined
+}
+
+/** A run that has paused. */
+interface Waiting {
+  /** The questions that are not answered yet. */
+  left: Question[]
+  answered: Answered[]
+  end: TurnEnd
+  /** Stops looking whether somebody else answers. */
+  watch: AbortController
 }
 
 const shownInteractions = 20
@@ -40,8 +51,7 @@ export class Conversation {
   /** Input history, newest last. */
   readonly typed: string[] = []
   #running: AbortController | undefined
-  /** `left`: the questions that are not answered yet. */
-  #waiting: { left: Question[]; answered: Answered[]; end: TurnEnd } | undefined
+  #waiting: Waiting | undefined
 
   constructor(client: Client, { agentId, kind, sessionId, files = [] }: ConversationOptions) {
     this.client = client
@@ -96,8 +106,7 @@ export class Conversation {
     }
     const runId = this.#waiting?.end.runId
     if (this.#waiting === undefined) return false
-    this.#waiting = undefined
-    this.screen.set({ question: undefined })
+    this.#waitNoMore()
     if (runId !== undefined) void this.client.runs.cancel(runId).catch((error) => this.#fail(error))
     this.note('Cancelled.')
     return true
@@ -135,6 +144,7 @@ export class Conversation {
 
   leave(): void {
     this.#running?.abort()
+    this.#waiting?.watch.abort()
     this.screen.close()
   }
 
@@ -214,9 +224,33 @@ export class Conversation {
     const tools = questions.filter(({ wants }) => wants === 'tool')
     if (tools.length > 0) this.#leaveWaiting(end, tools)
     else {
-      this.#waiting = { left: [...questions], answered: [], end }
+      const waiting = { left: [...questions], answered: [], end, watch: new AbortController() }
+      this.#waiting = waiting
       this.#askNext()
+      void this.#watch(waiting)
     }
+  }
+
+  #waitNoMore(): void {
+    this.#waiting?.watch.abort()
+    this.#waiting = undefined
+    this.screen.set({ question: undefined })
+  }
+
+  /** Shows what comes of an answer that somebody else gives. */
+  async #watch(waiting: Waiting): Promise<void> {
+    const { end, watch } = waiting
+    if (end.runId === undefined) return
+    const what = await answeredElsewhere(this.client, end.runId, end.seq, watch.signal)
+    if (what === undefined || this.#waiting !== waiting) return
+    this.#waitNoMore()
+    this.note(`The run was ${what} elsewhere.`)
+    await this.#goOn(end)
+  }
+
+  async #goOn(end: TurnEnd): Promise<void> {
+    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq }
+    await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
   }
 
   /** Only the program that gave the run its client tools can execute them. */
@@ -249,18 +283,20 @@ export class Conversation {
     waiting.left.shift()
     waiting.answered.push({ question, answer })
     if (waiting.left.length > 0) return this.#askNext()
-    this.#waiting = undefined
-    this.screen.set({ question: undefined })
+    this.#waitNoMore()
     const { end, answered } = waiting
     if (end.status === 'interrupted' && !answer.approved) return
     const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq, answer: toAnswer(answered) }
     const failure = await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
+    if (!isAppError(failure)) return
     // The server takes no answer that does not fit, and the run waits on.
-    if (isAppError(failure) && failure.code === 'invalid_request')
+    if (failure.code === 'invalid_request')
       this.#wait(
         end,
         answered.map(({ question }) => question),
       )
+    // Somebody else was quicker.
+    else if (failure.code === 'conflict') await this.#goOn(end)
   }
 
   #fail(error: unknown): void {

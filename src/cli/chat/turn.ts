@@ -34,7 +34,8 @@ export type CallAnswer = NonNullable<ResumeRequest['answers']>[string]
 export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string
   after: number
-  answer: { approved?: Record<string, boolean>; input?: Json; answers?: Record<string, CallAnswer> }
+  /** Undefined: somebody else has answered. */
+  answer?: { approved?: Record<string, boolean>; input?: Json; answers?: Record<string, CallAnswer> }
 }
 
 const cancelMs = 3000
@@ -47,12 +48,13 @@ export function runTurn(client: Client, turn: Turn): AsyncGenerator<TurnEvent, v
   return shown(client, turn.signal, turn.follow ? turn.sessionId : undefined, (reader) => talk(client, turn, reader))
 }
 
-/** Answers a paused run or resumes an interrupted workflow, and streams what follows. */
+/** Answers a paused run or resumes an interrupted workflow, unless somebody else has, and streams what follows. */
 export function resumeTurn(client: Client, turn: ResumedTurn): AsyncGenerator<TurnEvent, void, void> {
   const { runId, sessionId, after, answer, signal } = turn
   return shown(client, signal, sessionId, async (reader) => {
     reader.begin(runId, sessionId, after)
-    await client.runs.resume(runId, { ...answer, background: true }, { signal: reader.signal })
+    if (answer !== undefined)
+      await client.runs.resume(runId, { ...answer, background: true }, { signal: reader.signal })
     await takeUp(reader)
     return reader.finish(undefined)
   })

@@ -35,6 +35,8 @@ export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGen
       return (await client.knowledge.ingestMany({ documents, collection }, { signal })).results
     },
     one: (source, bytes) => ingestBytes(client, { source, bytes }, files),
+    stored: (documentId) => client.knowledge.documents.get(documentId, { signal }),
+    forget: (documentId) => client.knowledge.documents.delete(documentId, { signal }),
     assertSize: sizeLimit(client, signal),
   }
   for await (const outcome of ingest(target, files)) yield toResult(outcome)

@@ -3,7 +3,7 @@ import { toFailure } from '../../sources/ingest.ts'
 import { UsageError } from '../command/exit.ts'
 import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, toResult } from './files.ts'
 import { pruneDocuments } from './prune.ts'
-import type { IngestReport } from './report.ts'
+import { type IngestReport, leftOut } from './report.ts'
 
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
@@ -28,9 +28,11 @@ export async function ingestPaths(
   const { ingestAddress, uniqueAddresses } = await import('./address.ts')
   const addresses = uniqueAddresses(paths.filter(isAddress))
   const places = paths.filter((path) => !isAddress(path) && path !== '-')
-  const { sources, skipped } = places.length === 0 ? none : await findFiles(root, places, before !== undefined)
+  const { sources, skipped, generated } =
+    places.length === 0 ? none : await findFiles(root, places, before !== undefined)
   report.begin(sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0))
   for (const result of skipped) report.add(result)
+  report.leaveOut(generated)
   if (paths.includes('-')) report.add(await ingestStdin(client, wanted))
   for (const address of addresses) report.add(await ingestAddress(client, address, wanted))
   for await (const result of ingestFiles(client, { ...wanted, sources })) report.add(result)
@@ -63,20 +65,23 @@ async function ingestStdin(client: Client, wanted: IngestPaths): Promise<FileRes
 interface FoundFiles {
   sources: string[]
   skipped: FileResult[]
+  generated: string[]
 }
 
-const none: FoundFiles = { sources: [], skipped: [] }
+const none: FoundFiles = { sources: [], skipped: [], generated: [] }
 
 async function findFiles(root: string, paths: readonly string[], mayBeNone: boolean): Promise<FoundFiles> {
   const { findSources } = await import('../../sources/find.ts')
   const skipped: FileResult[] = []
+  const generated: string[] = []
   const notes = {
+    generated: (source: string) => void generated.push(source),
     skipped: (source: string, reason: string) => void skipped.push({ source, outcome: 'skipped', chunks: 0, reason }),
   }
   const sources = await findSources(root, paths, notes).catch((error: Error) => {
     throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
   })
   if (sources.length === 0 && skipped.length === 0 && !mayBeNone)
-    throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
-  return { sources, skipped }
+    throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.${leftOut(generated)}`)
+  return { sources, skipped, generated }
 }

@@ -8,6 +8,8 @@ const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as cons
 export interface IngestReport {
   begin(files: number): void
   add(result: FileResult): void
+  /** Files that are told in the summary and not counted. */
+  leaveOut(generated: readonly string[]): void
   end(): void
   /** Whether there were files and none could be ingested. */
   failed(): boolean
@@ -28,6 +30,7 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
   let total = 0
   let done = 0
   let chunks = 0
+  let generated: readonly string[] = []
 
   const state = (): string => {
     const seconds = (performance.now() - startedMs) / 1000
@@ -48,6 +51,9 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
       if (json) printJson(result)
       progress.update(done, Math.max(done, total), `${state()}  ${result.source}`)
     },
+    leaveOut(files) {
+      generated = files
+    },
     end() {
       progress.end()
       if (done === 0 || (quiet && counts.get('unchanged') === done)) return
@@ -59,7 +65,19 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
       const what = dryRun ? 'would be' : `${chunks} chunks, ${seconds} s`
       say(`${done} ${done === 1 ? 'file' : 'files'}, ${what}: ${words.join(', ')}.`)
       for (const { source, reason } of skipped) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason ?? '')}`)
+      if (generated.length > 0) say(leftOut(generated).trim())
     },
     failed: () => done > 0 && skipped.length === done,
   }
+}
+
+const mostNamed = 5
+
+/** A sentence with a space before it; empty when there are no such files. */
+export function leftOut(generated: readonly string[]): string {
+  if (generated.length === 0) return ''
+  const [what, it] = generated.length === 1 ? ['1 file', 'it'] : [`${generated.length} files`, 'a file']
+  const more = generated.length > mostNamed ? ', …' : ''
+  const named = generated.slice(0, mostNamed).map(terminalLine).join(', ')
+  return ` Left out ${what} that programs write (lock files, minified files, source maps, completions): ${named}${more}. Name ${it} itself to ingest it.`
 }

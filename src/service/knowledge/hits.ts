@@ -1,6 +1,7 @@
-import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
+import type { Collection, CurrentChunk, DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { Chunk, HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { wordsOf } from '../../core/text/terms.ts'
+import { keywordList, placeIn } from './fuse.ts'
 import type { SearchSettings } from './input.ts'
 import type { Found } from './search.ts'
 import { stitch } from './stitch.ts'
@@ -82,15 +83,15 @@ export function toChunk(chunk: CurrentChunk, stretch: Stretch = chunk): Chunk {
   }
 }
 
-function explain(hit: SearchHit, rank: number, key: number, { keyword, vector, words }: Found): HitExplanation {
+function explain(hit: SearchHit, rank: number, key: number, { lists, embedder, words }: Found): HitExplanation {
   let best = { matches: -1, at: 0, text: '' }
   for (const [at, text] of hit.content.split('\n').entries()) {
     const inLine = new Set(wordsOf(text))
     const matches = words.filter((word) => inLine.has(word)).length
     if (text.trim() !== '' && matches > best.matches) best = { matches, at, text: text.trim() }
   }
-  const inKeyword = placeIn(keyword, key)
-  const inVector = placeIn(vector, key)
+  const inKeyword = placeIn(lists, keywordList, key)
+  const inVector = placeIn(lists, embedder, key)
   return {
     rank,
     keyword_rank: inKeyword?.rank ?? null,
@@ -101,11 +102,4 @@ function explain(hit: SearchHit, rank: number, key: number, { keyword, vector, w
     text: best.text,
     words,
   }
-}
-
-/** The rank counts from 1. */
-export function placeIn(ranking: Ranking, key: number): { rank: number; score: number } | undefined {
-  const at = ranking.findIndex(({ chunk }) => chunk === key)
-  const entry = ranking[at]
-  return entry && { rank: at + 1, score: entry.score }
 }

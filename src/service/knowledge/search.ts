@@ -1,6 +1,7 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
-import type { SearchResult } from '../../core/knowledge/knowledge.ts'
+import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import { queryWordsOf } from '../../core/text/terms.ts'
+import { fuse, keywordList, type RankedList } from './fuse.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex } from './index-document.ts'
@@ -8,7 +9,6 @@ import type { SearchSettings } from './input.ts'
 import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
 
-const rankConstant = 60
 const minDepth = 50
 const maxGenerations = 5_000
 const similarWords = 12
@@ -17,16 +17,19 @@ const middleOfBm25 = 5
 
 export interface Found {
   ranking: Ranking
-  keyword: Ranking
-  vector: Ranking
-  /** The name of the vector list. */
+  /** What the ranking was made of, by name: `keyword` and one list per embedder. */
+  lists: readonly RankedList[]
+  /** The name of the list by the collection's embedder. */
   embedder: string
   words: string[]
 }
 
+/** Vectors of all chunks by one embedder. */
+type VectorIndex = Pick<CollectionIndex, 'table' | 'embedder'>
+
 /**
- * Hybrid merges the keyword and vector rankings by reciprocal rank; its scores are relative to the maximum sum. Keyword
- * scores are BM25 scaled to 0–1, vector scores the cosine. While the vectors are unavailable, hybrid is keyword search.
+ * Hybrid fuses the keyword ranking and those of all vectors. Keyword scores are BM25 scaled to 0–1, vector scores the
+ * cosine. While vectors are unavailable, hybrid searches without them.
  */
 export async function searchCollection(
   documents: DocumentStore,
@@ -39,19 +42,23 @@ export async function searchCollection(
   const depth = Math.max(minDepth, settings.limit * 3)
   const byWords = async () =>
     mode === 'vector' ? { words: [], keyword: [] } : rankByWords(documents, collection, settings, depth)
-  const byVector = async () => {
-    try {
-      return index ? await rankByVector(documents, await index(), settings, depth, signal) : []
-    } catch (error) {
-      if (mode === 'vector' || !(error instanceof VectorsUnavailable)) throw error
-      return []
-    }
+  const byVectors = async () => {
+    const opened = index && (await unlessUnavailable(mode, index))
+    if (opened === undefined) return []
+    const only = await generationsOf(documents, collection, settings)
+    const rank = async ([name, vectors]: [string, VectorIndex]): Promise<RankedList> => ({
+      name,
+      ranking:
+        (await unlessUnavailable(mode, () =>
+          rankByVector(documents, collection, vectors, settings.query, only, depth, signal),
+        )) ?? [],
+    })
+    return Promise.all(Object.entries(vectorIndexesOf(opened)).map(rank))
   }
-  const [{ words, keyword }, vector] = await Promise.all([byWords(), byVector()])
+  const [{ words, keyword }, vectors] = await Promise.all([byWords(), byVectors()])
   signal?.throwIfAborted()
-  const ranking = mode === 'vector' ? vector : mode === 'keyword' ? keyword : fuse([keyword, vector])
-  const embedder = collection.embedding.provider
-  const found = { ranking, keyword, vector, embedder, words }
+  const lists = mode === 'vector' ? vectors : [{ name: keywordList, ranking: keyword }, ...vectors]
+  const found = { ranking: fuse(lists), lists, embedder: collection.embedding.provider, words }
   const [hits, places] = await Promise.all([
     toHits(documents, collection, found, settings),
     settings.trace ? findPlaces(documents, collection, found) : undefined,
@@ -60,17 +67,25 @@ export async function searchCollection(
   return { results, mode, ...(places && { trace: traceOf(collection, found, places, hits) }) }
 }
 
-/** Reciprocal rank fusion; 1: first in every ranking. */
-export function fuse(lists: readonly Ranking[]): Ranking {
-  const scores = new Map<number, number>()
-  for (const list of lists) {
-    for (const [at, { chunk }] of list.entries())
-      scores.set(chunk, (scores.get(chunk) ?? 0) + 1 / (rankConstant + at + 1))
+/** The vectors to search, by the name of their list. */
+function vectorIndexesOf({ collection, table, embedder }: CollectionIndex): Record<string, VectorIndex> {
+  return { [collection.embedding.provider]: { table, embedder } }
+}
+
+/** A hybrid search does without vectors that can't be read. */
+async function unlessUnavailable<T>(mode: SearchMode, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (mode === 'vector' || !(error instanceof VectorsUnavailable)) throw error
+    return undefined
   }
-  const highest = lists.length / (rankConstant + 1)
-  return [...scores]
-    .map(([chunk, score]) => ({ chunk, score: score / highest }))
-    .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
+}
+
+/** The documents that the filters leave; undefined without filters. */
+async function generationsOf(documents: DocumentStore, collection: Collection, { filters }: SearchSettings) {
+  if (Object.keys(filters).length === 0) return undefined
+  return new Set(await documents.matching(collection.key, filters))
 }
 
 /** A word that is in no text may be misspelt: similar words are searched instead. */
@@ -95,17 +110,17 @@ async function rankByWords(
 
 async function rankByVector(
   documents: DocumentStore,
-  { collection, table, embedder }: CollectionIndex,
-  settings: SearchSettings,
+  collection: Collection,
+  { table, embedder }: VectorIndex,
+  query: string,
+  only: ReadonlySet<number> | undefined,
   needed: number,
   signal: AbortSignal | undefined,
 ): Promise<Ranking> {
-  const filtered = Object.keys(settings.filters).length > 0
-  const only = filtered ? new Set(await documents.matching(collection.key, settings.filters)) : undefined
   if (only?.size === 0) return []
   const few = only && only.size <= maxGenerations ? [...only] : undefined
   const vector = await embedder.embedQuery(
-    settings.query,
+    query,
     (words, trigrams) => documents.frequencies(collection.key, words, trigrams),
     signal,
   )

@@ -1,7 +1,8 @@
 import type { ChunkPlace, Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { Candidate, SearchTrace } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords, tracedCandidates } from '../../core/knowledge/limits.ts'
-import { type KeyedHit, placeIn } from './hits.ts'
+import { placeIn } from './fuse.ts'
+import type { KeyedHit } from './hits.ts'
 import type { Found } from './search.ts'
 
 /** Where the best chunks are, without their texts. Reads beside what `toHits` reads. */
@@ -33,17 +34,19 @@ function toCandidate(
   key: number,
   rank: number,
   score: number,
-  { keyword, vector, embedder }: Found,
+  { lists }: Found,
 ): Candidate {
-  const inKeyword = placeIn(keyword, key)
-  const inVector = placeIn(vector, key)
+  const places = lists.flatMap(({ name }) => {
+    const place = placeIn(lists, name, key)
+    return place ? [[name, place]] : []
+  })
   return {
     chunk_id,
     document_id,
     source,
     rank,
     score,
-    lists: { ...(inKeyword && { keyword: inKeyword }), ...(inVector && { [embedder]: inVector }) },
+    lists: Object.fromEntries(places),
     ...(line_start === undefined ? {} : { line_start }),
     ...(line_end === undefined ? {} : { line_end }),
     ...(page === undefined ? {} : { page }),

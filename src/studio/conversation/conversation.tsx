@@ -1,9 +1,11 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
+import { Announcer } from './announcer.tsx'
 import { Composer } from './composer.tsx'
+import { Header } from './header.tsx'
 import { TurnView } from './turn.tsx'
 
 interface ConversationProps {
@@ -14,70 +16,143 @@ interface ConversationProps {
 
 /** How far from its end a page still follows what is written. */
 const nearEndPx = 80
+const mostMounted = 50
+const step = 25
 
 export function ConversationView({ studio, conversation, address }: ConversationProps): JSX.Element {
-  const turns = conversation.turns.value
-  const changes = conversation.changes.value
-  const box = useRef<HTMLElement>(null)
-  const follows = useRef(true)
-  const last = turns.at(-1)
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something was added
-  useLayoutEffect(() => {
-    const element = box.current
-    if (element !== null && follows.current) element.scrollTop = element.scrollHeight
-  }, [turns, changes])
-
-  const { runId, sessionId } = address
-  const toggle = (opened: string) =>
-    studio.go({
-      page: 'chats',
-      filter: address.filter,
-      ...(sessionId !== undefined && { sessionId }),
-      ...(opened !== runId && { runId: opened }),
-    })
-
+  const state = conversation.state.value
+  const last = conversation.turns.value.at(-1)
+  const [chosen, setChosen] = useState<string>()
+  const mayRun = studio.me.value?.scopes.includes('run') === true
+  const asked = chosen ?? last?.run.entity_id ?? studio.agents.value[0]?.id
   return (
     <>
-      <section
-        class="turns"
-        aria-label="Conversation"
-        ref={box}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          follows.current = scrollHeight - scrollTop - clientHeight < nearEndPx
-        }}
-      >
-        {conversation.hasMore.value ? (
-          <button type="button" class="quiet" onClick={() => conversation.more()}>
-            Earlier turns
-          </button>
-        ) : null}
-        {turns.map((turn) => (
-          <TurnView
-            key={turn.run.run_id}
-            studio={studio}
-            turn={turn}
-            isOpen={turn.run.run_id === runId}
-            onOpen={() => toggle(turn.run.run_id)}
-          />
-        ))}
-        <p role="status">{aboutConversation(conversation)}</p>
-      </section>
-      {conversation.state.value === 'deleted' ? null : (
+      <Header studio={studio} conversation={conversation} address={address} />
+      <Turns studio={studio} conversation={conversation} address={address} />
+      {state === 'deleted' || state === 'missing' || !mayRun || asked === undefined ? null : (
         <Composer
-          label={last?.run.entity_id ?? 'the agent'}
-          onSend={(text) => studio.send(conversation, last?.run.entity_id, text)}
+          label={asked}
+          draftOf={conversation.sessionId}
+          agents={studio.agents.value}
+          onChoose={setChosen}
+          onSend={(text, files) => conversation.send(asked, text, files)}
         />
       )}
-      {last !== undefined && isUnderWay(last.run) ? (
-        <p class="hidden" role="status">{`${last.run.entity_id} answers`}</p>
-      ) : null}
+      <Announcer turn={last} />
     </>
   )
 }
 
-function aboutConversation({ state, error }: Conversation): string {
-  if (state.value === 'loading') return 'Reading…'
-  if (state.value === 'deleted') return 'This session has been deleted.'
-  return error.value
+function Turns({ studio, conversation, address }: ConversationProps): JSX.Element {
+  const turns = conversation.turns.value
+  const hasMore = conversation.hasMore.value
+  const box = useRef<HTMLElement>(null)
+  const follows = useRef(true)
+  /** The last turn that is mounted; undefined: what comes is mounted too. */
+  const [lastShown, setLastShown] = useState<string>()
+  const known = turns.findIndex(({ run }) => run.run_id === lastShown)
+  const to = known < 0 ? turns.length : known + 1
+  const from = Math.max(0, to - mostMounted)
+  const isEnd = to === turns.length
+
+  useLayoutEffect(() => {
+    const element = box.current
+    const content = element?.firstElementChild
+    if (element === null || !content) return
+    const atEnd = () => {
+      if (follows.current) element.scrollTop = element.scrollHeight
+    }
+    atEnd()
+    const grows = new ResizeObserver(atEnd)
+    grows.observe(content)
+    return () => grows.disconnect()
+  }, [])
+  const showUntil = (place: number) => {
+    const all = conversation.turns.value
+    setLastShown(place >= all.length ? undefined : all[Math.max(place, mostMounted) - 1]?.run.run_id)
+  }
+  const earlier = async () => {
+    follows.current = false
+    const before = turns.length
+    if (from === 0) await conversation.more()
+    showUntil(to + (conversation.turns.value.length - before) - step)
+  }
+  return (
+    <section
+      class="turns"
+      aria-label="Conversation"
+      ref={box}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        follows.current = isEnd && scrollHeight - scrollTop - clientHeight < nearEndPx
+      }}
+    >
+      <div>
+        {from > 0 || hasMore ? (
+          <button type="button" class="quiet" onClick={() => void earlier()}>
+            Earlier turns
+          </button>
+        ) : null}
+        {turns.length === 0 ? null : (
+          <div role="feed" aria-label="Turns" aria-busy={conversation.state.value === 'loading'}>
+            {turns.slice(from, to).map((turn, place) => (
+              <TurnView
+                key={turn.run.run_id}
+                studio={studio}
+                conversation={conversation}
+                turn={turn}
+                address={address}
+                place={from + place + 1}
+                count={hasMore ? -1 : turns.length}
+                before={turns.slice(0, from + place).filter(({ run }) => isUnderWay(run)).length}
+              />
+            ))}
+          </div>
+        )}
+        {isEnd ? null : (
+          <button type="button" class="quiet" onClick={() => showUntil(to + step)}>
+            Later turns
+          </button>
+        )}
+        <About conversation={conversation} studio={studio} filter={address.filter} />
+      </div>
+    </section>
+  )
+}
+
+interface AboutProps {
+  studio: Studio
+  conversation: Conversation
+  filter: Extract<Address, { page: 'chats' }>['filter']
+}
+
+/** What is there instead of turns, or why no more come. */
+function About({ studio, conversation, filter }: AboutProps): JSX.Element {
+  const { state, error, turns } = conversation
+  const all = <a href={studio.urlOf({ page: 'chats', filter })}>All sessions</a>
+  switch (state.value) {
+    case 'loading':
+      return <p class="about appears">Reading…</p>
+    case 'missing':
+      return (
+        <div class="middle">
+          <h2>Session not found</h2>
+          <p role="alert">There is no session with this id, or it belongs to somebody else.</p>
+          {all}
+        </div>
+      )
+    case 'deleted':
+      return <p role="status">This session has been deleted. {all}</p>
+    case 'failed':
+      return (
+        <p role="alert">
+          The session could not be read: {error.value}{' '}
+          <button type="button" onClick={() => conversation.read()}>
+            Try again
+          </button>
+        </p>
+      )
+    case 'ready':
+      if (turns.value.length === 0) return <p class="about">Nothing was said here yet.</p>
+      return <p role="alert">{error.value}</p>
+  }
 }

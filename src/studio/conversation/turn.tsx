@@ -1,114 +1,127 @@
 import type { JSX } from 'preact'
-import type { Message, Part } from '../../core/message.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Message } from '../../core/message.ts'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
-import { JsonTree } from '../parts/json-tree.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Markdown } from '../parts/markdown.tsx'
+import { Moment } from '../parts/moment.tsx'
 import { Status } from '../parts/status.tsx'
-import { isUnderWay, type Turn } from '../state/conversation.ts'
+import type { Address } from '../state/address.ts'
+import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
-import { Waiting } from './waiting.tsx'
+import { Outcome } from './outcome.tsx'
+import { Parts } from './parts.tsx'
+import { Citing, Sources } from './sources.tsx'
+
+const Waiting = lazy(async () => (await import('./waiting.tsx')).Waiting)
+const Exchanges = lazy(async () => (await import('./exchanges.tsx')).Exchanges)
 
 interface TurnProps {
   studio: Studio
+  conversation: Conversation
   turn: Turn
-  isOpen: boolean
-  onOpen: () => void
+  address: Extract<Address, { page: 'chats' }>
+  /** Of the session's turns that are read, from 1; `count` is -1 while there are more. */
+  place: number
+  count: number
+  /** How many runs of the session are at work before it. */
+  before: number
 }
 
 /** What a person said, and what came of it. */
-export function TurnView({ studio, turn, isOpen, onOpen }: TurnProps): JSX.Element {
-  const { run, messages, events } = turn
+export function TurnView({ studio, conversation, turn, address, place, count, before }: TurnProps): JSX.Element {
+  const { run, messages, answer } = turn
+  const { run_id: runId, session_id: sessionId } = run
+  const element = useRef<HTMLElement>(null)
+  // Drawn again when an event comes.
+  void answer?.changes.value
+  const underWay = isUnderWay(run)
+  useEffect(() => {
+    if (underWay || element.current === null) return
+    const seen = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) conversation.look(runId)
+    })
+    seen.observe(element.current)
+    return () => seen.disconnect()
+  }, [conversation, runId, underWay])
+
+  const isOpen = address.runId === runId
+  useEffect(() => {
+    // A link leads to this turn, and columns change their width.
+    if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [isOpen])
+
   const asked = messages.filter(({ role }) => role === 'user')
   const answered = messages.filter(({ role }) => role === 'assistant')
-  const isLive = isUnderWay(run) || answered.length === 0
-  const parts = isLive ? (events?.parts ?? []) : answered.flatMap((message) => message.parts)
+  const isWritten = underWay || answered.length === 0
+  const parts = isWritten ? (answer?.parts ?? []) : answered.flatMap((message) => message.parts)
+  const { seq: _seq, view: _view, runId: _runId, ...session } = address
   return (
-    <article class={isOpen ? 'turn open' : 'turn'} aria-label={labelOf(asked)}>
+    <article
+      ref={element}
+      class={isOpen ? 'turn open' : 'turn'}
+      aria-label={labelOf(asked)}
+      aria-posinset={place}
+      aria-setsize={count}
+      tabIndex={-1}
+    >
       {asked.map((message) => (
         <div class="asked" key={message.message_id}>
-          <h3 class="hidden">You</h3>
-          <Parts parts={message.parts} />
+          <div class="said">
+            <h3>You</h3> <Moment at={message.created_at} />
+          </div>
+          <Parts studio={studio} sessionId={sessionId} parts={message.parts} />
         </div>
       ))}
       <div class="answered">
-        <h3 class="hidden">{run.entity_id}</h3>
-        {events !== undefined && events.reasoning !== '' && isLive ? (
+        <div class="said">
+          <h3>{run.entity_id}</h3>{' '}
+          <Moment at={answered[0]?.created_at ?? run.completed_at ?? run.started_at ?? run.created_at} />
+          {run.cache_hit ? <span class="badge">from the cache</span> : null}
+        </div>
+        {answer === undefined || answer.reasoning === '' ? null : (
           <details class="reasoning">
             <summary>Reasoning</summary>
-            <Markdown text={events.reasoning} />
+            <Markdown text={answer.reasoning} growing={underWay} />
           </details>
-        ) : null}
-        <Parts parts={parts} />
-        {isLive && isUnderWay(run) ? <span class="caret" aria-hidden="true" /> : null}
-        <Waiting studio={studio} run={run} />
-        {run.error === null ? null : (
-          <p class="failure" role="alert">
-            {run.error.message} <code>{run.error.code}</code>
-          </p>
         )}
-        {run.cancellation_reason === null ? null : <p class="failure">Cancelled: {run.cancellation_reason}</p>}
-        {run.status === 'interrupted' ? <p class="failure">The process ended here.</p> : null}
-        <Sources turn={turn} />
+        <Citing studio={studio} address={address} runId={runId} answer={answer}>
+          <Parts studio={studio} sessionId={sessionId} parts={parts} growing={underWay} />
+          {run.status === 'running' ? <span class="caret" aria-hidden="true" /> : null}
+          {answer === undefined ? null : <Sources answer={answer} parts={underWay ? [] : parts} />}
+        </Citing>
+        {answer?.exchanges.some(({ given }) => given !== undefined) ? <Exchanges answer={answer} /> : null}
+        {run.status === 'input_required' ? (
+          <Waiting
+            studio={studio}
+            conversation={conversation}
+            run={run}
+            answer={answer}
+            onAnswered={() => element.current?.focus()}
+          />
+        ) : null}
+        <Outcome studio={studio} conversation={conversation} turn={turn} address={address} before={before} />
       </div>
       <footer>
-        <button type="button" class="quiet" aria-expanded={isOpen} onClick={onOpen}>
+        <button
+          type="button"
+          class="quiet"
+          aria-expanded={isOpen}
+          onClick={() => studio.go({ ...session, ...(!isOpen && { runId }) })}
+        >
           <Status status={run.status} /> {summaryOf(turn)}
         </button>
-        {isUnderWay(run) ? (
-          <button type="button" onClick={() => void studio.stop(run.run_id)}>
-            Stop
-          </button>
-        ) : null}
       </footer>
     </article>
   )
 }
 
-function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
-  return (
-    <>
-      {parts.map((part, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
-        <PartView key={place} part={part} />
-      ))}
-    </>
-  )
-}
-
-function PartView({ part }: { part: Part }): JSX.Element {
-  if (part.type === 'text') return <Markdown text={part.text} />
-  if (part.type === 'data') return <JsonTree value={part.data} />
-  const size = part.size === undefined ? '' : `, ${formatCount(part.size)} bytes`
-  return (
-    <p class="file">
-      {part.name ?? 'file'} ({part.media_type}
-      {size})
-    </p>
-  )
-}
-
-function Sources({ turn }: { turn: Turn }): JSX.Element | null {
-  const sources = turn.events?.sources ?? []
-  if (sources.length === 0) return null
-  return (
-    <ul class="sources" aria-label="Sources">
-      {sources.map((source) => (
-        <li key={source.index}>
-          [{source.index}] {source.source}
-          {source.line_start === undefined ? '' : `:${source.line_start}–${source.line_end ?? source.line_start}`}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 function summaryOf({ run }: Turn): string {
-  const { started_at, completed_at, usage, cost, cache_hit } = run
+  const { started_at, completed_at, usage, cost } = run
   const told: string[] = []
   if (started_at !== null && completed_at !== null)
     told.push(formatMs(Date.parse(completed_at) - Date.parse(started_at)))
   if (usage !== null) told.push(`${formatCount(usage.total_tokens)} tokens`, formatCost(cost))
-  if (cache_hit) told.push('from the cache')
   return told.join(' · ')
 }
 

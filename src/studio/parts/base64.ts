@@ -1,7 +1,9 @@
-import { formatSize } from './format.ts'
+import { formatBytes } from './format.ts'
 
 const shortest = 200
-const whole = /^[A-Za-z0-9+/_-]+={0,2}$/
+/** In one line, or in long ones as in mails. */
+const begins = /^(?:[A-Za-z0-9+/_=-]{60,}\r?\n)*[A-Za-z0-9+/_=-]*\s*$/
+const whole = /^[A-Za-z0-9+/_=\r\n-]+$/
 const inText = /(data:[\w.+-]+\/[\w.+-]+(?:;[\w=.+-]+)*;base64,)([A-Za-z0-9+/_-]{40,}={0,2})/g
 
 /** The text with files in it as their size: nobody reads base64. */
@@ -14,13 +16,13 @@ export function withoutBase64(text: string): string {
 }
 
 /** Words without a blank have no digits and capitals at once. */
-function isBase64(text: string): boolean {
+export function isBase64(text: string): boolean {
   if (text.length < shortest) return false
   const start = text.slice(0, 1000)
-  return whole.test(start) && /[0-9]/.test(start) && /[A-Z]/.test(start) && /[a-z]/.test(start) && whole.test(text)
+  return begins.test(start) && /[0-9]/.test(start) && /[A-Z]/.test(start) && /[a-z]/.test(start) && whole.test(text)
 }
 
 function sizeOf(data: string): string {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
-  return formatSize(Math.floor((data.length * 3) / 4) - padding)
+  return formatBytes(Math.floor((data.length * 3) / 4) - padding)
 }

@@ -32,8 +32,23 @@ export function formatCost(cost: { usd: number; local?: true } | null | undefine
   return cost.usd === 0 ? '$0' : cost.usd < 0.01 ? `$${cost.usd.toFixed(4)}` : `$${cost.usd.toFixed(2)}`
 }
 
-/** `3.1 MB`. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+/** `7 bytes`, `3.1 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return bytes === 1 ? '1 byte' : `${bytes} bytes`
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}
+
+/** Characters that turn the direction of text around, or that nobody sees: `evil\u202egnp.exe` would look like `evilexe.png`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const deceiving = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+const longest = 120
+
+/** A name of a file as it is shown and saved: what deceives is replaced, and no folder is in it. */
+export function safeName(name: string): string {
+  const seen = name.replace(deceiving, '\ufffd').replaceAll(/[/\\]/g, '_')
+  if (seen.length <= longest) return seen
+  const dot = seen.lastIndexOf('.')
+  const ending = dot > 0 && seen.length - dot <= 12 ? seen.slice(dot) : ''
+  return `${seen.slice(0, longest - ending.length)}…${ending}`
 }

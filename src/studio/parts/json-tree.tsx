@@ -1,6 +1,8 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
+import { isBase64 } from './base64.ts'
+import { CopyButton } from './copy.tsx'
 import { LongText } from './long-text.tsx'
 
 /** More are shown on demand, so that a large value costs nothing until it is looked at. */
@@ -21,12 +23,14 @@ export function JsonTree({ value, name, open = name === undefined }: JsonTreePro
 }
 
 function Leaf({ value, name }: { value: string | number | boolean | null; name: string | undefined }): JSX.Element {
+  const isFile = typeof value === 'string' && isBase64(value)
   return (
     <div class="json">
       {name === undefined ? null : <span class="name">{name}: </span>}
       <span class={typeof value} dir="auto">
         {typeof value === 'string' ? <LongText text={value} cut={longest} /> : JSON.stringify(value)}
       </span>
+      {isFile ? <CopyButton text={value} label="Copy the base64" /> : null}
     </div>
   )
 }
@@ -40,7 +44,7 @@ interface BranchProps {
 function Branch({ value, name, open }: BranchProps): JSX.Element {
   const [isOpen, setOpen] = useState(open)
   const [count, setCount] = useState(atOnce)
-  const entries = Object.entries(value)
+  const entries = useMemo(() => Object.entries(value), [value])
   const what = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
   return (
     <details class="json" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

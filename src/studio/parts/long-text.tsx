@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { withoutBase64 } from './base64.ts'
-import { formatSize } from './format.ts'
+import { formatBytes } from './format.ts'
 
 const first = 4000
-/** In characters: more at a time would hold up the page. */
-const step = 1_000_000
+/** In characters: with megabytes of text in one place, a page stops answering. */
+const step = 100 * 1024
 
 /** A text of any length: its beginning, and the rest on demand. Files in it are told by their size. */
 export function LongText({ text: given, cut = first }: { text: string; cut?: number }): JSX.Element {
@@ -16,8 +16,8 @@ export function LongText({ text: given, cut = first }: { text: string; cut?: num
     <>
       {text.slice(0, shown)}…
       <button type="button" class="quiet" onClick={() => setShown((shown === cut ? 0 : shown) + step)}>
-        show {shown + step < text.length ? `${formatSize(step)} more of ` : ''}
-        {formatSize(text.length)}
+        show {shown + step < text.length ? `${formatBytes(step)} more of ` : ''}
+        {formatBytes(text.length)}
       </button>
     </>
   )

@@ -1,54 +1,88 @@
-import { lexer, type Token, type Tokens } from 'marked'
-import type { ComponentChildren, JSX } from 'preact'
-import { useMemo, useRef } from 'preact/hooks'
+import { Lexer, type Token, type Tokens } from 'marked'
+import { type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext, useMemo, useRef, useState } from 'preact/hooks'
 import { BlockSplitter } from '../../core/text/blocks.ts'
-import { CopyButton } from './copy.tsx'
+import { gapOf, joinCode } from './blocks.ts'
+import { Code } from './code.tsx'
+import { formatCount } from './format.ts'
 
 /** Deeper lists and quotes are shown as source. */
 const deepest = 6
+/** Deeper emphasis, too. */
+const deepestInline = 16
+const longestAddress = 200
+
+/** Where a number in brackets leads, and what it is called; undefined for one that is no source. */
+export type Cite = (index: number) => { href: string; title: string } | undefined
+
+/** The sources that the text below may cite. */
+export const Citations = createContext<Cite | undefined>(undefined)
+
+interface MarkdownProps {
+  text: string
+  /** More comes: the last block may not be whole yet. */
+  growing?: boolean
+}
 
 /**
  * Markdown of a model as elements. No HTML is ever made of it: what is HTML in the text is shown as text. Pictures are not
- * loaded, since an address in a text could carry away what is in the conversation.
+ * loaded, since an address in a text could carry away what is in the conversation. Of a very long text the middle waits to be asked
+ * for.
  */
-export function Markdown({ text }: { text: string }): JSX.Element {
-  const splitter = useRef<{ splitter: BlockSplitter; length: number; closed: string[] }>(undefined)
-  const known = splitter.current
+export function Markdown({ text, growing = false }: MarkdownProps): JSX.Element {
+  const kept = useRef<{ splitter: BlockSplitter; length: number; closed: string[] }>(undefined)
+  const [isWhole, setWhole] = useState(false)
+  const known = kept.current
   const isLonger = known !== undefined && text.length >= known.length
   const state = isLonger ? known : { splitter: new BlockSplitter(), length: 0, closed: [] }
-  for (const block of state.splitter.push(text.slice(state.length))) state.closed.push(block.text)
+  for (const block of state.splitter.push(text.slice(state.length))) joinCode(state.closed, block)
   state.length = text.length
-  splitter.current = state
+  kept.current = state
+  const { closed } = state
+  const blocks = [...closed]
+  joinCode(blocks, state.splitter.open)
+  const gap = isWhole ? undefined : gapOf(blocks)
+  const draw = (from: number, to: number) =>
+    blocks.slice(from, to).map((block, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: text only grows at its end, so a block keeps its place.
+      <MarkdownBlock key={from + place} text={block} growing={growing && from + place >= closed.length} />
+    ))
   return (
     <div class="markdown" dir="auto">
-      {state.closed.map((block, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: text only grows at its end, so a block keeps its place.
-        <MarkdownBlock key={place} text={block} />
-      ))}
-      <MarkdownBlock text={state.splitter.open.text} />
+      {draw(0, gap?.from ?? blocks.length)}
+      {gap === undefined ? null : (
+        <p key="gap">
+          <button type="button" onClick={() => setWhole(true)}>
+            Show {formatCount(gap.characters)} more characters
+          </button>
+        </p>
+      )}
+      {gap === undefined ? null : draw(gap.to, blocks.length)}
     </div>
   )
 }
 
 /** Read again only when its text has changed: the open block while it is written. */
-function MarkdownBlock({ text }: { text: string }): JSX.Element {
-  return useMemo(() => <>{toBlocks(read(text), 0)}</>, [text])
+function MarkdownBlock({ text, growing }: { text: string; growing: boolean }): JSX.Element {
+  const cite = useContext(Citations)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn below asks for the sources itself
+  return useMemo(() => <>{toBlocks(read(text), 0, growing)}</>, [text, growing, cite])
 }
 
 function read(text: string): Token[] {
   try {
-    return lexer(text)
+    return Lexer.lex(text)
   } catch {
     // Thousands of nested brackets or quotes overflow the stack.
     return [{ type: 'html', raw: text, text } as Tokens.HTML]
   }
 }
 
-function toBlocks(tokens: readonly Token[], depth: number): ComponentChildren {
-  return tokens.map((token) => toBlock(token, depth))
+function toBlocks(tokens: readonly Token[], depth: number, growing = false): ComponentChildren {
+  return tokens.map((token) => toBlock(token, depth, growing))
 }
 
-function toBlock(token: Token, depth: number): ComponentChildren {
+function toBlock(token: Token, depth: number, growing = false): ComponentChildren {
   if (depth > deepest) return <pre>{token.raw}</pre>
   switch (token.type) {
     case 'space':
@@ -61,7 +95,7 @@ function toBlock(token: Token, depth: number): ComponentChildren {
       return <Level>{toInline(tokens)}</Level>
     }
     case 'code':
-      return <Code {...(token as Tokens.Code)} />
+      return <Code text={(token as Tokens.Code).text} lang={(token as Tokens.Code).lang ?? ''} isWhole={!growing} />
     case 'blockquote':
       return <blockquote>{toBlocks(token.tokens ?? [], depth + 1)}</blockquote>
     case 'list':
@@ -77,21 +111,6 @@ function toBlock(token: Token, depth: number): ComponentChildren {
     default:
       return <p>{token.raw}</p>
   }
-}
-
-function Code({ text, lang }: Tokens.Code): JSX.Element {
-  return (
-    <figure class="code">
-      <figcaption>
-        <span>{lang ?? ''}</span>
-        <CopyButton text={text} label="Copy code" />
-      </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled to by keys */}
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
-    </figure>
-  )
 }
 
 function toList({ ordered, start, items }: Tokens.List, depth: number): JSX.Element {
@@ -134,19 +153,20 @@ function toTable({ header, rows }: Tokens.Table): JSX.Element {
   )
 }
 
-function toInline(tokens: readonly Token[]): ComponentChildren {
+function toInline(tokens: readonly Token[], depth = 0): ComponentChildren {
   // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have nothing but their place
-  return tokens.map((token, place) => <Inline key={place} token={token} />)
+  return tokens.map((token, place) => <Inline key={place} token={token} depth={depth} />)
 }
 
-function Inline({ token }: { token: Token }): JSX.Element {
+function Inline({ token, depth }: { token: Token; depth: number }): JSX.Element {
+  if (depth > deepestInline) return <>{token.raw}</>
   switch (token.type) {
     case 'strong':
-      return <strong>{toInline(token.tokens ?? [])}</strong>
+      return <strong>{toInline(token.tokens ?? [], depth + 1)}</strong>
     case 'em':
-      return <em>{toInline(token.tokens ?? [])}</em>
+      return <em>{toInline(token.tokens ?? [], depth + 1)}</em>
     case 'del':
-      return <del>{toInline(token.tokens ?? [])}</del>
+      return <del>{toInline(token.tokens ?? [], depth + 1)}</del>
     case 'codespan':
       return <code>{(token as Tokens.Codespan).text}</code>
     case 'br':
@@ -157,14 +177,16 @@ function Inline({ token }: { token: Token }): JSX.Element {
       const { text, href } = token as Tokens.Image
       return (
         <span class="picture">
-          {text} ({href})
+          {text} ({href.slice(0, longestAddress)}
+          {href.length > longestAddress ? '…' : ''})
         </span>
       )
     }
     case 'escape':
       return <>{(token as Tokens.Escape).text}</>
     case 'text':
-      return <>{token.tokens === undefined ? (token as Tokens.Text).text : toInline(token.tokens)}</>
+      if (token.tokens === undefined) return <Words text={(token as Tokens.Text).text} />
+      return <>{toInline(token.tokens)}</>
     default:
       return <>{token.raw}</>
   }
@@ -178,5 +200,32 @@ function Link({ href, tokens }: Tokens.Link): JSX.Element {
     <a href={href} title={href} target="_blank" rel="noopener noreferrer">
       {content}
     </a>
+  )
+}
+
+/** `[1]`, `[1, 2]` or `[1-3]`, as `markCited` takes them. */
+const citation = /(\[\d{1,4}(?: ?[-–—,;] ?\d{1,4})*\])/
+
+/** Numbers of sources lead to their passages. */
+function Words({ text }: { text: string }): JSX.Element {
+  const cite = useContext(Citations)
+  if (cite === undefined || !text.includes('[')) return <>{text}</>
+  return (
+    <>
+      {text.split(citation).map((piece, place) =>
+        place % 2 === 0
+          ? piece
+          : piece.split(/(\d+)/).map((number, inside) => {
+              const source = inside % 2 === 0 ? undefined : cite(Number(number))
+              if (source === undefined) return number
+              return (
+                // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have nothing but their place
+                <a key={`${place}.${inside}`} class="cite" href={source.href} title={source.title}>
+                  {number}
+                </a>
+              )
+            }),
+      )}
+    </>
   )
 }

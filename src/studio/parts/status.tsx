@@ -2,7 +2,8 @@ import type { JSX } from 'preact'
 import type { RunStatus } from '../../core/run.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-const marks: Readonly<Record<RunStatus, [icon: IconName, words: string]>> = {
+/** Of each status a shape and words. */
+export const statusMarks: Readonly<Record<RunStatus, [icon: IconName, words: string]>> = {
   queued: ['queued', 'queued'],
   running: ['running', 'running'],
   input_required: ['waiting', 'waits for you'],
@@ -14,7 +15,7 @@ const marks: Readonly<Record<RunStatus, [icon: IconName, words: string]>> = {
 
 /** Shape and words, not only a colour. */
 export function Status({ status, short = false }: { status: RunStatus; short?: boolean }): JSX.Element {
-  const [icon, words] = marks[status]
+  const [icon, words] = statusMarks[status]
   return (
     <span class={`status ${status}`}>
       <Icon name={icon} />

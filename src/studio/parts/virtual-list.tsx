@@ -1,21 +1,45 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
+/** An array, or something as long of which parts are not there yet. */
+interface Items<T> {
+  readonly length: number
+  at(place: number): T | undefined
+}
+
+/** The rows from `first` to before `last` are in view. */
+export interface View {
+  first: number
+  last: number
+  /** Nothing is scrolled. */
+  isAtTop: boolean
+}
+
 interface VirtualListProps<T> {
-  items: readonly T[]
+  items: Items<T>
   keyOf: (item: T) => string
   /** In px; all are as high. */
   rowHeight: number
-  /** The row that can be reached by Tab, which stays mounted. */
+  /** The row that can be reached by Tab, which stays mounted. It has the focus while another row had it. */
   active: number
   render: (item: T, place: number) => ComponentChildren
+  /** A row whose item is not there. */
+  renderMissing?: ((place: number) => ComponentChildren) | undefined
+  /** Where the item with the key is now, or -1. With it, rows in view keep their place when others come or go above them. */
+  placeOf?: ((key: string) => number) | undefined
+  /** When it changes, the list goes to its top and has the focus. */
+  returns?: number | undefined
+  /** After each change of the view or the items. */
+  onView?: ((view: View) => void) | undefined
   /** The end is near. */
   onEnd?: (() => void) | undefined
   role: 'listbox' | 'treegrid'
   label: string
   /** Of a grid. */
-  rowCount?: number
-  onKeyDown?: (event: KeyboardEvent) => void
+  rowCount?: number | undefined
+  /** Rows are being read. */
+  isBusy?: boolean | undefined
+  onKeyDown?: ((event: KeyboardEvent) => void) | undefined
 }
 
 /** Rows that are looked at and some around them, wherever in a long list. */
@@ -23,42 +47,51 @@ const around = 8
 
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
-  const { items, keyOf, rowHeight, active, render, onEnd, role, label, rowCount, onKeyDown } = props
+  const { items, keyOf, rowHeight, active, render, renderMissing, placeOf, returns, role, label } = props
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, height: 600 })
+  const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
+  const keyAt = (place: number) => {
+    const item = items.at(place)
+    return item === undefined ? `at ${place}` : keyOf(item)
+  }
 
+  const measure = () => {
+    if (box.current === null) return
+    const { scrollTop, clientHeight } = box.current
+    const first = Math.floor(scrollTop / rowHeight)
+    const last = Math.ceil((scrollTop + clientHeight) / rowHeight)
+    const isAtTop = scrollTop < 1
+    setView((old) =>
+      old.first === first && old.last === last && old.isAtTop === isAtTop ? old : { first, last, isAtTop },
+    )
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of one list are always as high
   useLayoutEffect(() => {
     const element = box.current
     if (element === null) return
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight })
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     element.addEventListener('scroll', measure, { passive: true })
-    measure()
     return () => {
       observer.disconnect()
       element.removeEventListener('scroll', measure)
     }
   }, [])
 
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - around)
-  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + around)
-  const isNearEnd = last >= items.length - around
-  // Also when rows were added that don't fill the view.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again when there are more rows, and are still too few.
-  useEffect(() => {
-    if (isNearEnd) onEnd?.()
-  }, [isNearEnd, items.length])
-
+  const returned = useRef(returns)
   useLayoutEffect(() => {
-    const element = box.current
-    if (element === null || active < 0) return
-    const top = active * rowHeight
-    if (top < element.scrollTop) element.scrollTop = top
-    else if (top + rowHeight > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + rowHeight - element.clientHeight
-  }, [active, rowHeight])
+    if (returned.current === returns || box.current === null) return
+    returned.current = returns
+    box.current.scrollTop = 0
+    box.current.focus({ preventScroll: true })
+  }, [returns])
+  useKeptPlaces(box, { view, keyAt, placeOf, rowHeight, count: items.length })
+  useActive(box, active, keyAt(active), rowHeight)
+  useLayoutEffect(measure)
+  useViewed(props, view)
 
+  const first = Math.max(0, view.first - around)
+  const last = Math.min(items.length, view.last + around)
   const places = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset)
   if (active >= 0 && active < items.length && !places.includes(active)) places.push(active)
   return (
@@ -69,26 +102,93 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
       ref={box}
       role={role}
       aria-label={label}
-      aria-rowcount={rowCount}
-      onKeyDown={onKeyDown}
+      aria-rowcount={props.rowCount}
+      aria-busy={props.isBusy}
+      onKeyDown={props.onKeyDown}
       tabIndex={-1}
     >
       <div class="virtual-all" style={{ height: `${items.length * rowHeight}px` }} role="presentation">
         {places.map((place) => {
-          const item = items[place]
-          if (item === undefined) return null
+          const item = items.at(place)
+          if (item === undefined && renderMissing === undefined) return null
           return (
             <div
-              key={keyOf(item)}
+              key={keyAt(place)}
               class="virtual-row"
               role="presentation"
+              data-active={place === active ? '' : undefined}
               style={{ transform: `translateY(${place * rowHeight}px)`, height: `${rowHeight}px` }}
             >
-              {render(item, place)}
+              {item === undefined ? renderMissing?.(place) : render(item, place)}
             </div>
           )
         })}
       </div>
     </div>
   )
+}
+
+type Box = { readonly current: HTMLElement | null }
+
+/** Scrolls by what came or went above the rows in view. */
+function useKeptPlaces(
+  box: Box,
+  list: {
+    view: View
+    keyAt: (place: number) => string
+    placeOf: ((key: string) => number) | undefined
+    rowHeight: number
+    count: number
+  },
+): void {
+  const { view, keyAt, placeOf, rowHeight, count } = list
+  const inView = useRef<{ key: string; place: number }[]>([])
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null || placeOf === undefined) return
+    const kept = inView.current.find(({ key }) => placeOf(key) >= 0)
+    const moved = kept === undefined ? 0 : placeOf(kept.key) - kept.place
+    if (moved !== 0 && element.scrollTop >= 1) element.scrollTop += moved * rowHeight
+    const first = view.first + moved
+    const last = Math.min(count, view.last + moved)
+    inView.current = Array.from({ length: Math.max(0, last - first) }, (_, offset) => ({
+      key: keyAt(first + offset),
+      place: first + offset,
+    }))
+  })
+}
+
+/** Another row is active: it is in view, and has the focus if a row of the list had it. */
+function useActive(box: Box, active: number, key: string, rowHeight: number): void {
+  const shown = useRef<{ key: string; place: number } | undefined>(undefined)
+  // Before the rows change: one that goes takes the focus with it.
+  const hadFocus = box.current?.contains(document.activeElement) === true
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null || active < 0) return
+    const before = shown.current
+    shown.current = { key, place: active }
+    const isOther = before?.key !== key
+    // In the same place only what stands there has changed.
+    if (isOther && before?.place !== active) {
+      const top = active * rowHeight
+      if (top < element.scrollTop) element.scrollTop = top
+      else if (top + rowHeight > element.scrollTop + element.clientHeight)
+        element.scrollTop = top + rowHeight - element.clientHeight
+    }
+    const isLost = !element.contains(document.activeElement)
+    if (hadFocus && (isOther || isLost))
+      element.querySelector<HTMLElement>('[data-active] [tabindex="0"]')?.focus({ preventScroll: true })
+  })
+}
+
+function useViewed<T>({ items, onView, onEnd }: VirtualListProps<T>, view: View): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told when what is seen changes, not when who hears it does
+  useEffect(() => onView?.(view), [view, items])
+  const isNearEnd = view.last + around >= items.length - around
+  // Also when rows were added that don't fill the view.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again when there are more rows, and are still too few.
+  useEffect(() => {
+    if (isNearEnd) onEnd?.()
+  }, [isNearEnd, items.length])
 }

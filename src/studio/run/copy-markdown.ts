@@ -2,7 +2,7 @@ import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { RunDetail } from '../../wire/run.ts'
 import { withoutBase64 } from '../parts/base64.ts'
-import { formatCost, formatMs, formatSize } from '../parts/format.ts'
+import { formatBytes, formatCost, formatMs } from '../parts/format.ts'
 import type { RunEvents } from '../state/events.ts'
 import type { CallRecord, TracedCall } from '../state/records.ts'
 import type { Step } from '../state/steps.ts'
@@ -159,5 +159,5 @@ function cut(item: unknown): unknown {
 
 function shorten(text: string): string {
   if (text.length <= longest) return text
-  return `${text.slice(0, longest)}\n… (${formatSize(text.length - longest)} left out)`
+  return `${text.slice(0, longest)}\n… (${formatBytes(text.length - longest)} left out)`
 }

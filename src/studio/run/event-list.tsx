@@ -1,13 +1,12 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { placeAfter } from '../parts/list-keys.ts'
 import { useNarrow } from '../parts/narrow.ts'
-import { useFocusOf } from '../parts/roving.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 
 interface EventListProps {
@@ -29,7 +28,6 @@ export function EventList({ events, changes }: EventListProps): JSX.Element {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is the same object, whatever came
   const types = useMemo(() => countsOf(events), [events, change])
   const isNarrow = useNarrow()
-  const box = useRef<HTMLDivElement>(null)
   const found = shown.findIndex(({ seq }) => seq === chosenSeq)
   const place = Math.max(0, found)
   const chosen = shown[place]
@@ -39,9 +37,8 @@ export function EventList({ events, changes }: EventListProps): JSX.Element {
     event.preventDefault()
     setChosen(shown[next]?.seq)
   }
-  useFocusOf(box, `[aria-posinset="${place + 1}"]`)
   return (
-    <div class="events" ref={box}>
+    <div class="events">
       <label class="of-type">
         Only{' '}
         <select value={type} onChange={({ currentTarget }) => setType(currentTarget.value)}>

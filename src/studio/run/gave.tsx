@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { formatSize } from '../parts/format.ts'
+import { formatBytes } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { LongText } from '../parts/long-text.tsx'
 import { Markdown } from '../parts/markdown.tsx'
@@ -89,7 +89,7 @@ function AnswerPart({ part }: { part: Part }): JSX.Element {
   return (
     <p class="file" dir="auto">
       {name} ({media_type}
-      {size === undefined ? '' : `, ${formatSize(size)}`})
+      {size === undefined ? '' : `, ${formatBytes(size)}`})
     </p>
   )
 }

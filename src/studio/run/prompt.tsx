@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
-import { formatCount, formatSize } from '../parts/format.ts'
+import { formatBytes, formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { LongText } from '../parts/long-text.tsx'
 
@@ -114,7 +114,7 @@ function File({ part }: { part: { [key: string]: Json } }): JSX.Element {
   const url = isObject(data ?? null) ? (data as { url?: Json }).url : data
   const told = [
     String(mediaType ?? 'file'),
-    typeof size === 'number' ? formatSize(size) : undefined,
+    typeof size === 'number' ? formatBytes(size) : undefined,
     typeof url === 'string' && /^https?:/.test(url) ? url : undefined,
   ]
   return (

@@ -3,7 +3,6 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { formatMs } from '../parts/format.ts'
 import { placeAfter } from '../parts/list-keys.ts'
 import { useNarrow } from '../parts/narrow.ts'
-import { useFocusOf } from '../parts/roving.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { Row, RunTree } from '../state/run-tree.ts'
 import { spanOf, type TimeScale, timeScale } from '../state/time-scale.ts'
@@ -34,7 +33,6 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
   const [kept, setKept] = useState(0)
   const active = chosen >= 0 ? chosen : Math.min(kept, rows.length - 1)
   useNow(box, isRunning ? spanMs : undefined, tree, scale, setSilentMs)
-  useFocusOf(box, `[aria-rowindex="${active + 1}"]`)
 
   const select = (place: number) => {
     const row = rows[place]

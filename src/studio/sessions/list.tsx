@@ -1,136 +1,216 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { runStatuses } from '../../core/run.ts'
-import type { SessionHead } from '../../wire/session.ts'
-import { formatAge, formatCost, formatCount } from '../parts/format.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { placeAfter } from '../parts/list-keys.ts'
-import { Status } from '../parts/status.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { Filter } from '../state/address.ts'
+import { pageSize } from '../state/session-reads.ts'
+import type { SessionList } from '../state/sessions.ts'
 import type { Studio } from '../state/studio.ts'
+import { Above, type Change, countOf, inWords, Narrow } from './narrow.tsx'
+import { clock, SessionRow } from './row.tsx'
 
-const rowHeight = 52
+const rowHeight = 44
+const ageMs = 30_000
+
+interface SessionsProps {
+  studio: Studio
+  filter: Filter
+}
 
 /** The sessions, newest first, with what can be narrowed down. */
-export function Sessions({ studio, filter }: { studio: Studio; filter: Filter }): JSX.Element {
-  const { agents } = studio
-  const { sessions, conversation } = studio.chats
-  const rows = sessions.rows.value
-  const openId = conversation.value?.sessionId
-  const openPlace = rows.findIndex(({ session_id }) => session_id === openId)
-  const [place, setPlace] = useState(0)
-  const active = Math.min(place, rows.length - 1)
-
-  const open = (head: SessionHead | undefined) => {
-    if (head !== undefined) studio.go({ page: 'chats', sessionId: head.session_id, filter })
+export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
+  const { sessions } = studio.chats
+  /** What is open stays. */
+  const list = (wanted: Filter) => {
+    const address = studio.address.value
+    studio.go(address.page === 'chats' ? { ...address, filter: wanted } : { page: 'chats', filter: wanted })
   }
-  const narrow = (change: Filter) => studio.go({ page: 'chats', filter: { ...filter, ...change } })
-  const onKeyDown = (event: KeyboardEvent) => {
-    const next = placeAfter(event.key, active, rows.length)
-    if (next !== undefined) setPlace(next)
-    else if (event.key === 'Enter') open(rows[active])
-    else return
-    event.preventDefault()
+  const narrow = (change: Change) => {
+    const asked = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined)
+    list(Object.fromEntries(asked))
   }
-
+  const state = sessions.state.value
+  const [said, setSaid] = useState('')
+  const column = useRef<HTMLElement>(null)
+  /** The button that is pressed goes: the focus stays near. */
+  const leave = () => column.current?.focus({ preventScroll: true })
+  const isNarrow = Object.keys(filter).length > 0
+  const clear = () => {
+    leave()
+    list({})
+  }
+  // The total that changes with every chat is not said.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: said when a list was read, not when it changes
+  useEffect(() => {
+    if (state === 'ready') setSaid(sessions.total.value === 0 ? inWords(filter) : countOf(sessions.total.value ?? 0))
+  }, [state, filter.agent, filter.status, filter.before])
+  useEffect(() => {
+    const timer = setInterval(() => {
+      clock.value = Date.now()
+    }, ageMs)
+    return () => clearInterval(timer)
+  }, [])
   return (
-    <nav class="sessions" aria-label="Sessions">
-      <div class="bar">
-        <button type="button" onClick={() => studio.go({ page: 'chats', filter })}>
-          New chat
-        </button>
-        <label>
-          <span class="hidden">Agent</span>
-          <select
-            value={filter.agent ?? ''}
-            onChange={({ currentTarget }) => narrow(withValue('agent', currentTarget))}
-          >
-            <option value="">all agents</option>
-            {agents.value.map(({ id }) => (
-              <option key={id} value={id}>
-                {id}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span class="hidden">Status</span>
-          <select
-            value={filter.status ?? ''}
-            onChange={({ currentTarget }) => narrow(withValue('status', currentTarget))}
-          >
-            <option value="">any status</option>
-            {runStatuses.map((status) => (
-              <option key={status} value={status}>
-                {status === 'input_required' ? 'waiting' : status}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
-      <p class="about" role="status">
-        {aboutList(studio, filter)}
+    <nav class="sessions" aria-label="Sessions" ref={column} tabIndex={-1}>
+      <Narrow studio={studio} filter={filter} onNarrow={narrow} />
+      <Above studio={studio} filter={filter} onNarrow={narrow} />
+      <p class="hidden" role="status">
+        {said}
       </p>
-      <VirtualList
-        items={rows}
-        keyOf={({ session_id }) => session_id}
-        rowHeight={rowHeight}
-        active={openPlace >= 0 && place === 0 ? openPlace : active}
-        onEnd={() => sessions.more()}
-        role="listbox"
-        label="Sessions"
-        onKeyDown={onKeyDown}
-        render={(head, at) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
-          <div
-            class="session"
-            role="option"
-            aria-selected={head.session_id === openId}
-            aria-setsize={sessions.total.value ?? rows.length}
-            aria-posinset={at + 1}
-            tabIndex={at === active ? 0 : -1}
+      {state === 'failed' ? (
+        <p class="about" role="alert">
+          Sessions could not be read: {sessions.error.value}{' '}
+          <button
+            type="button"
             onClick={() => {
-              setPlace(at)
-              open(head)
+              leave()
+              sessions.again()
             }}
           >
-            <SessionRow head={head} />
-          </div>
-        )}
-      />
+            Try again
+          </button>
+        </p>
+      ) : null}
+      <Rows studio={studio} sessions={sessions} filter={filter} />
+      {state === 'ready' ? (
+        <Nothing sessions={sessions} filter={filter} onClear={isNarrow ? clear : undefined} />
+      ) : null}
     </nav>
   )
 }
 
-function SessionRow({ head }: { head: SessionHead }): JSX.Element {
-  const { name, title, session_id, entity_id, run_count, status, updated_at, cost, usage } = head
+interface NothingProps {
+  sessions: SessionList
+  filter: Filter
+  onClear: (() => void) | undefined
+}
+
+function Nothing({ sessions, filter, onClear }: NothingProps): JSX.Element | null {
+  sessions.order.value
+  if (sessions.length > 0) return null
+  if (onClear === undefined) return <p class="about">No session yet.</p>
   return (
-    <>
-      <span class="title" dir="auto">
-        {name ?? title ?? session_id}
-      </span>
-      {status === null ? null : <Status status={status} short />}
-      <span class="more">
-        {entity_id ?? 'no runs'} · {run_count} {run_count === 1 ? 'run' : 'runs'} ·{' '}
-        <time dateTime={updated_at} title={new Date(updated_at).toLocaleString()}>
-          {formatAge(Date.parse(updated_at), Date.now())}
-        </time>
-      </span>
-      {usage === null ? null : <span class="cost">{formatCost(cost)}</span>}
-    </>
+    <p class="about">
+      {inWords(filter)}.{' '}
+      <button type="button" onClick={onClear}>
+        Show all sessions
+      </button>
+    </p>
   )
 }
 
-function withValue(field: keyof Filter, { value }: HTMLSelectElement): Filter {
-  return { [field]: value === '' ? undefined : value } as Filter
+/** As long as the first page takes. */
+const skeleton = { length: 8, at: () => undefined }
+
+function Rows({ studio, sessions, filter }: SessionsProps & { sessions: SessionList }): JSX.Element | null {
+  const order = sessions.order.value
+  const isLoading = sessions.state.value === 'loading'
+  const total = sessions.total.value
+  const openId = studio.chats.conversation.value?.sessionId
+  const { length } = sessions
+  const { active, choose, goToEnd, scrolledTo } = useActiveRow(sessions, openId, order)
+  const open = (id: string) => studio.go({ page: 'chats', sessionId: id, filter })
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const next = placeAfter(event.key, active, length)
+    const row = sessions.at(active)
+    if (event.key === 'End') goToEnd()
+    else if (event.key === 'Home' && sessions.newer.value > 0) sessions.toNewest()
+    else if (next !== undefined) choose(next)
+    else if (event.key === 'Enter' && row !== undefined) open(row.id)
+    else return
+    event.preventDefault()
+  }
+  if (length === 0 && !isLoading) return null
+  return (
+    <VirtualList
+      items={isLoading ? skeleton : { length, at: (place) => sessions.at(place) }}
+      keyOf={({ id }) => id}
+      rowHeight={rowHeight}
+      active={active}
+      returns={sessions.returns.value}
+      placeOf={(id) => sessions.placeOf(id)}
+      onView={(view) => {
+        scrolledTo(view.last)
+        sessions.looksAt({ ...view, id: sessions.at(active)?.id })
+      }}
+      role="listbox"
+      label="Sessions"
+      isBusy={isLoading}
+      onKeyDown={onKeyDown}
+      renderMissing={(place) => (
+        <div
+          class="session"
+          role="option"
+          aria-disabled="true"
+          aria-selected={false}
+          tabIndex={place === active ? 0 : -1}
+        >
+          <span class="skeleton appears">
+            <span class="hidden">Reading…</span>
+          </span>
+        </div>
+      )}
+      render={(row, at) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+        <div
+          class="session"
+          role="option"
+          aria-selected={row.id === openId}
+          aria-setsize={total ?? -1}
+          aria-posinset={at + 1}
+          tabIndex={at === active ? 0 : -1}
+          onClick={() => {
+            choose(at)
+            open(row.id)
+          }}
+        >
+          <SessionRow row={row} />
+        </div>
+      )}
+    />
+  )
 }
 
-function aboutList({ chats: { sessions } }: Studio, filter: Filter): string {
-  const total = sessions.total.value
-  if (sessions.state.value === 'failed') return `The list could not be read: ${sessions.error.value}`
-  if (sessions.state.value === 'loading') return 'Reading…'
-  const isNarrow = filter.agent !== undefined || filter.status !== undefined
-  if (sessions.rows.value.length > 0)
-    return total === undefined ? '' : `${formatCount(total)} ${total === 1 ? 'session' : 'sessions'}`
-  return isNarrow ? 'No session matches. Choose "all agents" and "any status" to see all.' : 'No session yet.'
+/** The row that Tab reaches: it stays the same session while others come and go. */
+function useActiveRow(sessions: SessionList, openId: string | undefined, order: number) {
+  const [chosen, setChosen] = useState<{ id?: string; place: number }>({ place: 0 })
+  /** A session that was opened elsewhere, and may not be listed yet. */
+  const opened = useRef<string | undefined>(undefined)
+  /** The end that is known moves on with each page. */
+  const isEnding = useRef(false)
+  const place = chosen.id === undefined ? -1 : sessions.placeOf(chosen.id)
+  const active = Math.max(0, Math.min(place >= 0 ? place : chosen.place, sessions.length - 1))
+  const activeId = sessions.at(active)?.id
+
+  const choose = (at: number) => {
+    isEnding.current = false
+    opened.current = undefined
+    const id = sessions.at(at)?.id
+    setChosen({ place: at, ...(id !== undefined && { id }) })
+  }
+  const goToEnd = () => {
+    choose(sessions.length - 1)
+    isEnding.current = !sessions.isWhole
+  }
+  /** Who scrolls away from the end does not want to go there. */
+  const scrolledTo = (last: number) => {
+    if (last < sessions.length - 2 * pageSize) isEnding.current = false
+  }
+  useEffect(() => {
+    opened.current = openId
+  }, [openId])
+  const returns = sessions.returns.value
+  const returned = useRef(returns)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again when rows have come or gone
+  useEffect(() => {
+    if (returned.current !== returns) {
+      returned.current = returns
+      choose(0)
+    } else if (isEnding.current) goToEnd()
+    else if (opened.current !== undefined && sessions.placeOf(opened.current) >= 0)
+      choose(sessions.placeOf(opened.current))
+    else if (activeId !== undefined && activeId !== chosen.id) setChosen({ id: activeId, place: active })
+  }, [order, activeId, openId])
+  return { active, choose, goToEnd, scrolledTo }
 }

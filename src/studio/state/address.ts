@@ -1,6 +1,15 @@
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
-  | { page: 'chats'; sessionId?: string; runId?: string; seq?: number; inside?: string; view?: View; filter: Filter }
+  | {
+      page: 'chats'
+      isNew?: true
+      sessionId?: string
+      runId?: string
+      seq?: number
+      inside?: string
+      view?: View
+      filter: Filter
+    }
   | { page: 'run'; runId: string }
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
@@ -14,6 +23,8 @@ export type View = (typeof views)[number]
 export interface Filter {
   agent?: string
   status?: string
+  /** A day, as `2026-11-23`: sessions that have not changed since. */
+  before?: string
 }
 
 /** A search in the knowledge base, as its fields are filled in. */
@@ -21,6 +32,10 @@ export interface Asked {
   q?: string
   mode?: string
   limit?: number
+  /** An object as JSON. */
+  filters?: string
+  /** Also of the documents that are listed. */
+  collection?: string
 }
 
 /** `path` is below the studio's own, `search` as in a URL. */
@@ -35,6 +50,8 @@ export function readAddress(path: string, search: string): Address {
       return { page: 'chats', filter: readFilter(query) }
     case 's':
       return readChat(rest, query)
+    case 'new':
+      return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
     case 'r':
       return rest.length === 1 && rest[0] !== undefined ? { page: 'run', runId: rest[0] } : { page: 'unknown' }
     case 'search':
@@ -104,16 +121,13 @@ function placeOf(address: Address): Place {
       return { path: [], query: {} }
     case 'chats': {
       const { sessionId, runId, seq, inside, view, filter } = address
-      const path: string[] = []
+      const path = address.isNew === true ? ['new'] : []
       if (sessionId !== undefined) path.push('s', sessionId)
       if (sessionId !== undefined && runId !== undefined) {
         path.push('r', runId)
         if (seq !== undefined) path.push('e', String(seq))
       }
-      return {
-        path,
-        query: { agent: filter.agent, status: filter.status, ...(seq !== undefined && { run: inside, view }) },
-      }
+      return { path, query: { ...filter, ...(seq !== undefined && { run: inside, view }) } }
     }
   }
 }
@@ -121,7 +135,9 @@ function placeOf(address: Address): Place {
 function readFilter(query: URLSearchParams): Filter {
   const agent = query.get('agent')
   const status = query.get('status')
-  return { ...(agent && { agent }), ...(status && { status }) }
+  const before = query.get('before')
+  const isDay = before !== null && /^\d{4}-\d\d-\d\d$/.test(before) && !Number.isNaN(Date.parse(before))
+  return { ...(agent && { agent }), ...(status && { status }), ...(isDay && { before }) }
 }
 
 function readAsked(query: URLSearchParams): Asked {
@@ -129,7 +145,15 @@ function readAsked(query: URLSearchParams): Asked {
   const mode = query.get('mode')
   const limit = Number(query.get('limit'))
   const isLimit = Number.isInteger(limit) && limit > 0
-  return { ...(q && { q }), ...(mode && { mode }), ...(isLimit && { limit }) }
+  const filters = query.get('filters')
+  const collection = query.get('collection')
+  return {
+    ...(q && { q }),
+    ...(mode && { mode }),
+    ...(isLimit && { limit }),
+    ...(filters && { filters }),
+    ...(collection && { collection }),
+  }
 }
 
 function decode(part: string): string | undefined {

@@ -1,5 +1,6 @@
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
+import type { EntityKind } from '../../core/run.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Address } from './address.ts'
@@ -16,24 +17,34 @@ export class Chats {
   readonly #onFollow: () => void
 
   /** `onFollow`: other runs may have to be followed (`followed`). */
-  constructor(client: Client, onFollow: () => void) {
+  constructor(client: Client, onFollow: () => void, kindOf?: (agentId: string) => EntityKind) {
     this.#client = client
     this.#onFollow = onFollow
-    this.sessions = new SessionList(client)
+    this.sessions = new SessionList(client, kindOf)
+  }
+
+  close(): void {
+    this.conversation.value?.close()
+    this.opened.value?.close()
   }
 
   show({ sessionId, runId, filter }: Extract<Address, { page: 'chats' }>): void {
     this.sessions.show(filter)
     if (sessionId !== this.conversation.value?.sessionId) {
       this.conversation.value?.close()
-      this.conversation.value =
-        sessionId === undefined ? undefined : new Conversation(this.#client, sessionId, this.#onFollow)
+      this.conversation.value = sessionId === undefined ? undefined : this.#openSession(sessionId)
     }
     if (runId !== this.opened.value?.runId) {
       this.opened.value?.close()
       this.opened.value = runId === undefined ? undefined : new OpenedRun(this.#client, runId, this.#onFollow)
     }
     this.#onFollow()
+  }
+
+  #openSession(sessionId: string): Conversation {
+    const opened = new Conversation(this.#client, sessionId, this.#onFollow)
+    opened.named.value = this.sessions.rows.value.find(({ session_id }) => session_id === sessionId)
+    return opened
   }
 
   /** The runs whose events are wanted, each from after the number given. */
@@ -54,6 +65,10 @@ export class Chats {
   }
 
   receive(events: readonly LiveEvent[]): void {
+    batch(() => this.#received(events))
+  }
+
+  #received(events: readonly LiveEvent[]): void {
     const heads = new Map<string, Extract<LiveEvent, { type: 'session' }>['head']>()
     const deleted = new Set<string>()
     for (const event of events) {
@@ -65,10 +80,12 @@ export class Chats {
         this.opened.value?.received(event.event)
       }
     }
+    const open = this.conversation.value
+    const head = open === undefined ? undefined : heads.get(open.sessionId)
+    if (open !== undefined && head !== undefined) open.named.value = head
     if (heads.size > 0) this.sessions.changed([...heads.values()])
     if (deleted.size === 0) return
     this.sessions.deleted(deleted)
-    const open = this.conversation.value
     if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
   }
 

@@ -1,32 +1,56 @@
 import { signal } from '@preact/signals'
+import type { Attachment } from '../../client/attachments.ts'
 import type { Client } from '../../client/client.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
-import { RunEvents } from './events.ts'
+import { Answer } from './answer.ts'
 import { messageOf } from './message-of.ts'
+
+/** `changes` grows with each event. */
+export class LiveAnswer extends Answer {
+  readonly changes = signal(0)
+
+  override add(event: RunEvent): boolean {
+    const isNew = super.add(event)
+    if (isNew) this.changes.value++
+    return isNew
+  }
+}
 
 /** A turn as the page shows it. */
 export interface Turn {
   run: Run
   messages: readonly Message[]
-  /** Of a run that works, or has worked since the session was opened. */
-  events: RunEvents | undefined
+  /** What its events tell: of a run that works, or that was looked at. */
+  answer: LiveAnswer | undefined
+}
+
+/** What people call a session; without a name, what it began with. */
+export interface Named {
+  name: string | null
+  title: string | null
 }
 
 const turnsAtOnce = 50
 
-/** One session: its latest turns, and the events of those that are looked at. `changes` grows when an event comes. */
+/** One session: its turns from the latest on, as far as they were asked for, and what the events of their runs tell. */
 export class Conversation {
   readonly sessionId: string
   readonly turns = signal<readonly Turn[]>([])
-  readonly state = signal<'loading' | 'ready' | 'failed' | 'deleted'>('loading')
+  readonly state = signal<'loading' | 'ready' | 'failed' | 'missing' | 'deleted'>('loading')
   readonly error = signal('')
   readonly hasMore = signal(false)
-  readonly changes = signal(0)
+  readonly named = signal<Named | undefined>(undefined)
+  /** Runs whose last moments may be missing from the record. */
+  readonly truncated = signal<ReadonlySet<string>>(new Set())
+  /** By the run: what a person is told of what happened to their answer. */
+  readonly notes = signal<ReadonlyMap<string, string>>(new Map())
   readonly #client: Client
   readonly #onFollow: () => void
-  #closed = false
+  readonly #closing = new AbortController()
+  /** Ended or paused runs whose events are read, or have been. */
+  readonly #looked = new Set<string>()
   #readings = 0
 
   /** `onFollow`: other runs are to be followed (`followed`). */
@@ -38,55 +62,88 @@ export class Conversation {
   }
 
   close(): void {
-    this.#closed = true
+    this.#closing.abort()
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
   }
 
   /** The runs that are under way, with the number of the last event that is known. */
   get followed(): [runId: string, seq: number][] {
-    return this.turns.value.flatMap(({ run, events }) =>
-      isUnderWay(run) ? [[run.run_id, events?.seq ?? 0] as [string, number]] : [],
+    return this.turns.value.flatMap(({ run, answer }) =>
+      isUnderWay(run) ? [[run.run_id, answer?.seq ?? 0] as [string, number]] : [],
     )
   }
 
   read(): void {
     const reading = ++this.#readings
+    if (this.state.value === 'failed') this.state.value = 'loading'
     this.#client.sessions.history(this.sessionId, { interactions: turnsAtOnce }).then(
       ({ runs, messages, has_more }) => {
         // A later answer has what this one has, and more.
-        if (this.#closed || reading !== this.#readings) return
-        this.turns.value = this.#turnsOf(runs, messages)
-        this.hasMore.value = has_more
+        if (this.#isClosed || reading !== this.#readings) return
+        const latest = this.#turnsOf(runs, messages)
+        const place = this.turns.value.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id)
+        this.turns.value = place > 0 ? [...this.turns.value.slice(0, place), ...latest] : latest
+        if (place <= 0) this.hasMore.value = has_more
         this.state.value = 'ready'
+        if (this.named.value === undefined) this.#readName()
         this.#onFollow()
       },
-      (error: unknown) => this.#failed(error),
+      (error: unknown) => {
+        if (reading === this.#readings) this.#failed(error)
+      },
     )
   }
 
-  /** Earlier turns. */
-  more(): void {
+  /** Earlier turns. Resolves when they are there, or the reason why not is. */
+  async more(): Promise<void> {
     const before = this.turns.value[0]?.run.run_id
     if (before === undefined || !this.hasMore.value) return
     this.hasMore.value = false
-    this.#client.sessions.history(this.sessionId, { interactions: turnsAtOnce, before }).then(
-      ({ runs, messages, has_more }) => {
-        if (this.#closed) return
-        this.turns.value = [...this.#turnsOf(runs, messages), ...this.turns.value]
-        this.hasMore.value = has_more
-      },
-      (error: unknown) => this.#failed(error),
-    )
+    try {
+      const { runs, messages, has_more } = await this.#client.sessions.history(this.sessionId, {
+        interactions: turnsAtOnce,
+        before,
+      })
+      if (this.#isClosed) return
+      this.error.value = ''
+      this.turns.value = [...this.#turnsOf(runs, messages), ...this.turns.value]
+      this.hasMore.value = has_more
+    } catch (error) {
+      if (this.#isClosed) return
+      this.hasMore.value = true
+      this.error.value = messageOf(error)
+    }
   }
 
   #turnsOf(runs: readonly Run[], messages: readonly Message[]): Turn[] {
-    const known = new Map(this.turns.value.map((turn) => [turn.run.run_id, turn.events]))
+    const known = new Map(this.turns.value.map((turn) => [turn.run.run_id, turn.answer]))
     const ofRun = Map.groupBy(messages, ({ run_id }) => run_id)
-    return runs.map((run) => ({ run, messages: ofRun.get(run.run_id) ?? [], events: known.get(run.run_id) }))
+    return runs.map((run) => ({ run, messages: ofRun.get(run.run_id) ?? [], answer: known.get(run.run_id) }))
+  }
+
+  #readName(): void {
+    this.#client.sessions.get(this.sessionId).then(
+      ({ name }) => {
+        this.named.value ??= { name, title: null }
+      },
+      () => {
+        // Its first message, or its id, stands for it until something changes.
+      },
+    )
+  }
+
+  async rename(name: string): Promise<void> {
+    const session = await this.#client.sessions.update(this.sessionId, { name: name === '' ? null : name })
+    this.named.value = { title: this.named.value?.title ?? null, name: session.name }
   }
 
   #failed(error: unknown): void {
-    if (this.#closed) return
-    this.state.value = 'failed'
+    if (this.#isClosed || this.state.value === 'deleted') return
+    const isMissing = error instanceof Error && 'status' in error && error.status === 404
+    this.state.value = isMissing ? 'missing' : 'failed'
     this.error.value = messageOf(error)
   }
 
@@ -106,28 +163,77 @@ export class Conversation {
     if (isUnderWay(present.run) !== isUnderWay(run)) this.#onFollow()
     // It may have paused, gone on and ended since the last time: its messages are in the history.
     const hasMoved = status !== run.status || completed_at !== run.completed_at
-    if (hasMoved && !isUnderWay(run)) this.read()
+    if (!hasMoved || isUnderWay(run)) return
+    this.read()
+    // What came between the last event and the end.
+    this.#looked.delete(run.run_id)
+    if (present.answer !== undefined) this.look(run.run_id)
   }
 
   /** False when no run of this session has them. */
   received(event: RunEvent): boolean {
-    const turns = this.turns.value
-    const place = turns.findIndex(({ run }) => run.run_id === event.run_id)
-    const turn = turns[place]
+    const turn = this.turns.value.find(({ run }) => run.run_id === event.run_id)
     if (turn === undefined) return false
-    const events = turn.events ?? new RunEvents()
-    if (!events.follows(event)) return true
-    if (turn.events === undefined) this.turns.value = turns.with(place, { ...turn, events })
-    if (events.add(event)) this.changes.value++
+    const answer = turn.answer ?? new LiveAnswer()
+    if (answer.follows(event) && answer.add(event) && turn.answer === undefined) this.#put(event.run_id, answer)
+    return true
+  }
+
+  #put(runId: string, answer: LiveAnswer): void {
+    this.turns.value = this.turns.value.map((turn) =>
+      turn.run.run_id === runId && turn.answer === undefined ? { ...turn, answer } : turn,
+    )
+  }
+
+  /** Reads what the events of a run tell that has ended or waits, once. A turn asks for it when it is seen. */
+  look(runId: string): void {
+    const turn = this.turns.value.find(({ run }) => run.run_id === runId)
+    if (turn === undefined || isUnderWay(turn.run) || this.#looked.has(runId)) return
+    this.#looked.add(runId)
+    this.#readEvents(turn).catch(() => {
+      // The answer is there without them; the next look tries again.
+      this.#looked.delete(runId)
+    })
+  }
+
+  async #readEvents(turn: Turn): Promise<void> {
+    const { run } = turn
+    const { signal } = this.#closing
+    const answer = turn.answer ?? new LiveAnswer()
+    const events = await this.#client.runs.events(run.run_id, { signal, after: answer.seq })
+    for await (const event of events) {
+      answer.add(event as RunEvent)
+      // It goes on: the live stream has what comes, and no second stream stays open.
+      if (this.turns.value.some((now) => now.run.run_id === run.run_id && isUnderWay(now.run))) break
+    }
+    if (turn.answer === undefined) this.#put(run.run_id, answer)
+    if (run.status !== 'interrupted') return
+    const { truncated } = await this.#client.runs.get(run.run_id, { signal })
+    if (truncated) this.truncated.value = new Set([...this.truncated.value, run.run_id])
+  }
+
+  /** Whether an answer was refused because somebody else gave one first; the turn then says so. */
+  async wasAnswered({ run_id, waiting }: Run, error: unknown): Promise<boolean> {
+    if (!(error instanceof Error && 'status' in error && error.status === 409)) return false
+    const now = await this.#client.runs.get(run_id, { signal: this.#closing.signal })
+    if (now.waiting.some(({ call_id }) => waiting.some((asked) => asked.call_id === call_id))) return false
+    this.notes.value = new Map(this.notes.value).set(run_id, 'Somebody else answered first. Your answer was not used.')
+    this.read()
     return true
   }
 
   /** Resolves when the run is accepted. */
-  async send(agentId: string, text: string): Promise<void> {
-    await this.#client.agents.background(agentId, { input: text, session_id: this.sessionId })
+  async send(agentId: string, text: string, files: readonly Attachment[] = []): Promise<void> {
+    await this.#client.agents.background(agentId, { ...inputOf(text, files), session_id: this.sessionId })
+    this.read()
   }
 }
 
 export function isUnderWay({ status }: Pick<Run, 'status'>): boolean {
   return status === 'queued' || status === 'running'
+}
+
+/** A message may be files alone; the API wants a part before them. */
+export function inputOf(text: string, files: readonly Attachment[]) {
+  return { input: text === '' ? { parts: [{ type: 'text' as const, text }] } : text, files }
 }

@@ -1,10 +1,7 @@
 import { signal } from '@preact/signals'
-import { addToParts, type Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { StepRecords } from './records.ts'
 import { RunSteps } from './steps.ts'
-
-type Source = Extract<RunEvent, { type: 'source' }>
 
 /** A run's events as they come, with all that is drawn of them. Each event is folded once. */
 export class RunEvents {
@@ -13,9 +10,6 @@ export class RunEvents {
   readonly records = new StepRecords()
   /** Grows with each event, also with a piece of text. */
   readonly changes = signal(0)
-  readonly sources: Source[] = []
-  readonly parts: Part[] = []
-  reasoning = ''
   /** Of the last event. */
   seq = 0
   /** Whether the last event changed what is drawn of the steps. */
@@ -37,9 +31,6 @@ export class RunEvents {
     this.changes.value++
     this.isDrawnAnew = this.steps.add(event)
     this.records.add(event)
-    if (event.type === 'source') this.sources.push(event)
-    else if (event.type === 'reasoning_delta') this.reasoning += event.text
-    else addToParts(this.parts, event as Parameters<typeof addToParts>[1])
     return true
   }
 

@@ -30,6 +30,8 @@ export const keyGroups = [
     keys: [
       { id: 'next', keys: ['j', 'ArrowDown'], does: 'next row' },
       { id: 'previous', keys: ['k', 'ArrowUp'], does: 'previous row' },
+      { id: 'ends', keys: ['Home', 'End'], does: 'first or last row' },
+      { id: 'rows', keys: ['PageUp', 'PageDown'], does: 'ten rows up or down' },
       { id: 'open', keys: ['Enter'], does: 'open the row' },
     ],
   },

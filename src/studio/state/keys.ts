@@ -7,7 +7,7 @@ export type KeyHandlers = Partial<Record<KeyId, (key: string) => void>>
 interface Registered {
   handlers: KeyHandlers
   /** They count only while the focus is in it. */
-  within: (() => Element | null) | undefined
+  within: (() => Node | null) | undefined
 }
 
 const sequenceMs = 1500
@@ -34,7 +34,7 @@ export class Keys {
   }
 
   /** Until the function that it returns is called. */
-  on(handlers: KeyHandlers, within?: () => Element | null): () => void {
+  on(handlers: KeyHandlers, within?: () => Node | null): () => void {
     const registered = { handlers, within }
     this.#registered.push(registered)
     return () => {
@@ -45,7 +45,7 @@ export class Keys {
 
   #pressed(event: KeyboardEvent): void {
     const { key } = event
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
     // Escape is no character: nobody types it, or says it to a computer that listens.
     if (key !== 'Escape' && (!this.isOn.value || isField(event.target))) return
     const before = this.#before

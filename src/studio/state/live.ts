@@ -4,9 +4,11 @@ import type { LiveEvent } from '../../wire/live.ts'
 interface Listener {
   /** What came since the last time, in order. */
   receive(events: readonly LiveEvent[]): void
-  /** The stream is open, or is not: what the page shows is of the time when it was. */
-  connected(isOpen: boolean): void
-  /** It was open before, and what came meanwhile is lost. */
+  /** The stream is open: what changes from now on is received. */
+  opened(): void
+  /** It is not open: what the page shows is of the time when it was. */
+  lost(error: unknown): void
+  /** What changed before the stream was open, or while it was not, will not come. */
   missed(): void
 }
 
@@ -70,20 +72,21 @@ export class LiveReader {
     const reading = new AbortController()
     this.#reading = reading
     this.#read(reading.signal).then(
-      () => this.#again(reading),
-      () => this.#again(reading),
+      () => this.#again(reading, undefined),
+      (error: unknown) => this.#again(reading, error),
     )
   }
 
   /** It was cut, or never open: tries once more, after a while. */
-  #again(reading: AbortController): void {
+  #again(reading: AbortController, error: unknown): void {
     if (this.#reading !== reading || this.#isStopped) return
-    this.#listener.connected(false)
+    this.#listener.lost(error)
     const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures++)
     this.#waiting = setTimeout(() => this.#open(), wait)
   }
 
   async #read(signal: AbortSignal): Promise<void> {
+    const isFirst = this.#lastEventId === undefined
     const stream = this.#client.live({
       signal,
       follow: Object.fromEntries(this.#follow),
@@ -95,8 +98,8 @@ export class LiveReader {
       if (signal.aborted) return
       this.#failures = 0
       this.#lastEventId = stream.lastEventId
-      if (event.type === 'hello') this.#listener.connected(true)
-      else if (event.type === 'reset') this.#listener.missed()
+      if (event.type === 'hello') this.#listener.opened()
+      if (event.type === 'reset' || (event.type === 'hello' && isFirst)) this.#listener.missed()
       this.#received.push(event)
       this.#frame ??= requestAnimationFrame(this.#flush)
     }

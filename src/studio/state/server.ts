@@ -15,9 +15,23 @@ export function readPlaces({ dataset }: HTMLElement): Places {
   return { path, prefix, a2aPrefix, healthPath, version }
 }
 
-export function openClient({ prefix, a2aPrefix, healthPath }: Places, key: string | undefined): Client {
-  const transport = createFetchTransport('', (input, init) => fetch(input, init))
-  return clientOver(transport, 'the server', { prefix, a2aPrefix, healthPath, apiKey: key })
+interface ClientSettings {
+  key: string | undefined
+  /** The server does not take the key, or wants one. */
+  onRefused: () => void
+  retries: number | undefined
+}
+
+export function openClient(
+  { prefix, a2aPrefix, healthPath }: Places,
+  { key, onRefused, retries }: ClientSettings,
+): Client {
+  const transport = createFetchTransport('', async (input, init) => {
+    const answer = await fetch(input, init)
+    if (answer.status === 401) onRefused()
+    return answer
+  })
+  return clientOver(transport, 'the server', { prefix, a2aPrefix, healthPath, apiKey: key, retries })
 }
 
 const keyName = 'agentserve.key'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Studio } from '../state/studio.ts'
 
 /** Asks for the API key, which stays in this page. */
@@ -7,10 +7,15 @@ export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
   const [keeps, setKeeps] = useState(false)
   const [key, setKey] = useState('')
   const [isAsking, setAsking] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   const submit = (event: Event) => {
     event.preventDefault()
     setAsking(true)
-    studio.openWith(key, keeps).finally(() => setAsking(false))
+    studio.openWith(key, keeps).finally(() => {
+      setAsking(false)
+      field.current?.select()
+    })
   }
   return (
     <main class="middle">
@@ -19,9 +24,11 @@ export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
         <label for="key">This server asks for an API key.</label>
         <input
           id="key"
+          ref={field}
           type="password"
           autocomplete="current-password"
           required
+          aria-describedby="key-trouble"
           value={key}
           onInput={({ currentTarget }) => setKey(currentTarget.value)}
         />
@@ -32,7 +39,9 @@ export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
         <button type="submit" class="primary" disabled={isAsking}>
           Open
         </button>
-        <p role="alert">{studio.error.value}</p>
+        <p role="alert" id="key-trouble" class="failure">
+          {studio.error.value}
+        </p>
       </form>
     </main>
   )

@@ -1,12 +1,27 @@
 import type { FunctionComponent } from 'preact'
+import type { Scope } from '../../core/access/scope.ts'
+import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface Page {
   /** In the bar at the top. Absent: it has no tab. */
   tab?: string
+  /** What a key needs to see it. Absent: every key may. */
+  scope?: Scope
   View: FunctionComponent<{ studio: Studio }>
 }
 
 /** The pages besides the chats, each loaded when it is first shown, in the order of their tabs. */
-export const pages: Partial<Record<Address['page'], Page>> = {}
+export const pages: Partial<Record<Address['page'], Page>> = {
+  knowledge: {
+    tab: 'Knowledge',
+    scope: 'knowledge:read',
+    View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
+  },
+  agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
+  search: {
+    scope: 'sessions',
+    View: lazy(async () => (await import('../search/search.tsx')).Search),
+  },
+}

@@ -1,25 +1,40 @@
-import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { ConversationView } from '../conversation/conversation.tsx'
+import { useSignalEffect } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { lazy } from '../parts/lazy.tsx'
-import { RunView } from '../run/run.tsx'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
-import { KeyForm } from './key-form.tsx'
+import { usePageKeys } from './page-keys.ts'
 import { pages } from './pages.ts'
 import { Start } from './start.tsx'
+import { titleOf } from './title.ts'
+import { Top } from './top.tsx'
 
+const ConversationView = lazy(async () => (await import('../conversation/conversation.tsx')).ConversationView)
+const RunView = lazy(async () => (await import('../run/run.tsx')).RunView)
+const KeyForm = lazy(async () => (await import('./key-form.tsx')).KeyForm)
 const Help = lazy(async () => (await import('./help.tsx')).Help)
 
 /** The page: sessions, a conversation, a run; on a narrow screen one at a time. */
 export function Shell({ studio }: { studio: Studio }): JSX.Element {
   const status = studio.status.value
+  const wasAsked = useRef(false)
   useEffect(() => {
     void studio.start()
   }, [studio])
+  useSignalEffect(() => {
+    document.title = titleOf(studio)
+  })
+  if (status === 'needs key' || status === 'failed') wasAsked.current = true
   if (status === 'needs key') return <KeyForm studio={studio} />
-  if (status === 'starting') return <p class="middle">Reading…</p>
+  if (status === 'starting') {
+    return (
+      <main class="middle appears">
+        <p>Reading…</p>
+      </main>
+    )
+  }
   if (status === 'failed') {
     return (
       <main class="middle">
@@ -31,71 +46,113 @@ export function Shell({ studio }: { studio: Studio }): JSX.Element {
       </main>
     )
   }
-  return <Columns studio={studio} />
+  return <Page studio={studio} takesFocus={wasAsked.current} />
 }
 
-function Columns({ studio }: { studio: Studio }): JSX.Element {
+interface PageProps {
+  studio: Studio
+  /** What had the focus before is gone. */
+  takesFocus: boolean
+}
+
+function Page({ studio, takesFocus }: PageProps): JSX.Element {
   const address = studio.address.value
   const [isHelping, setHelping] = useState(false)
-  useEffect(
-    () =>
-      studio.keys.on({
-        help: () => setHelping(true),
-        search: () => studio.go({ page: 'search', text: '' }),
-        chats: () => studio.go({ page: 'chats', filter: {} }),
-        knowledge: () => studio.go({ page: 'knowledge', query: {} }),
-        agents: () => studio.go({ page: 'agents' }),
-        new: () => studio.go({ page: 'chats', filter: {} }),
-      }),
-    [studio],
-  )
+  const notice = usePageKeys(studio, address, { onHelp: setHelping, takesFocus })
+  const top = <Top studio={studio} onHelp={() => setHelping(true)} />
   return (
     <>
-      {address.page === 'chats' ? <ChatColumns studio={studio} address={address} /> : <OtherPage studio={studio} />}
+      {address.page !== 'chats' ? (
+        <OtherPage studio={studio} top={top} />
+      ) : studio.may('sessions') ? (
+        <ChatColumns studio={studio} address={address} top={top} />
+      ) : (
+        <NoSessions top={top} />
+      )}
+      <p class="notice" role="status">
+        {notice}
+      </p>
       {isHelping ? <Help keys={studio.keys} onClose={() => setHelping(false)} /> : null}
     </>
   )
 }
 
+interface FrameProps {
+  top: JSX.Element
+  children: ComponentChildren
+}
+
 /** A page with a bar at the top and one view. */
-function OtherPage({ studio }: { studio: Studio }): JSX.Element {
-  const page = pages[studio.address.value.page]
+function Frame({ top, children }: FrameProps): JSX.Element {
   return (
     <div class="shell" data-depth="page">
       <a class="skip" href="#page">
         Skip to the page
       </a>
-      <Top studio={studio} />
+      {top}
       <main id="page" class="page" tabIndex={-1}>
-        {page === undefined ? (
-          <div class="middle">
-            <h2>Nothing here</h2>
-            <p role="alert">{studio.error.value}</p>
-            <a href={studio.urlOf({ page: 'chats', filter: {} })}>All sessions</a>
-          </div>
-        ) : (
-          <page.View studio={studio} />
-        )}
+        {children}
       </main>
     </div>
+  )
+}
+
+function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.Element {
+  const page = pages[studio.address.value.page]
+  const needed = page?.scope === undefined || studio.may(page.scope) ? undefined : page.scope
+  return (
+    <Frame top={top}>
+      {needed !== undefined ? (
+        <div class="middle">
+          <h2>This key may not see this page</h2>
+          <p>
+            It needs the scope <code>{needed}</code>.
+          </p>
+        </div>
+      ) : page !== undefined ? (
+        <page.View studio={studio} />
+      ) : studio.address.value.page === 'run' ? (
+        <p class="middle appears">Reading…</p>
+      ) : (
+        <div class="middle">
+          <h2>Nothing here</h2>
+          <p role="alert">{studio.error.value}</p>
+          <a href={studio.urlOf({ page: 'chats', filter: {} })}>All sessions</a>
+        </div>
+      )}
+    </Frame>
+  )
+}
+
+function NoSessions({ top }: { top: JSX.Element }): JSX.Element {
+  return (
+    <Frame top={top}>
+      <div class="middle">
+        <h2>This key shows no sessions</h2>
+        <p>
+          It lacks the scope <code>sessions</code>.
+        </p>
+      </div>
+    </Frame>
   )
 }
 
 interface ChatColumnsProps {
   studio: Studio
   address: Extract<Address, { page: 'chats' }>
+  top: JSX.Element
 }
 
-function ChatColumns({ studio, address }: ChatColumnsProps): JSX.Element {
-  const conversation = studio.chats.conversation.value
-  const opened = studio.chats.opened.value
-  const depth = address.runId !== undefined ? 'run' : address.sessionId !== undefined ? 'session' : 'list'
+function ChatColumns({ studio, address, top }: ChatColumnsProps): JSX.Element {
+  const { chats } = studio
+  const conversation = chats.conversation.value
+  const opened = chats.opened.value
   return (
-    <div class="shell" data-depth={depth}>
+    <div class="shell" data-depth={depthOf(studio, address)}>
       <a class="skip" href="#conversation">
         Skip to the conversation
       </a>
-      <Top studio={studio} />
+      {top}
       <Sessions studio={studio} filter={address.filter} />
       <main id="conversation" class="conversation" tabIndex={-1}>
         {conversation === undefined ? (
@@ -114,41 +171,10 @@ function ChatColumns({ studio, address }: ChatColumnsProps): JSX.Element {
   )
 }
 
-function Top({ studio }: { studio: Studio }): JSX.Element {
-  const trouble = studio.trouble.value
-  const lostAt = studio.lostAt.value
-  return (
-    <header class="top">
-      <h1>
-        <a href={studio.urlOf({ page: 'chats', filter: {} })}>agentserve</a>
-      </h1>
-      <Tabs studio={studio} />
-      <a href="/docs">API</a>
-      <p role="status" class={lostAt === undefined ? 'live' : 'lost'}>
-        {lostAt === undefined ? 'live' : `reconnecting… what you see is of ${lostAt.toLocaleTimeString()}`}
-      </p>
-      {trouble === undefined ? null : (
-        <p role="alert" class="failure">
-          {trouble.file === undefined ? '' : `${trouble.file}:${trouble.line ?? 1} `}
-          {trouble.message} The agents from before go on.
-        </p>
-      )}
-    </header>
-  )
-}
-
-function Tabs({ studio }: { studio: Studio }): JSX.Element {
-  const shown = studio.address.value.page
-  const tabs = Object.entries(pages).flatMap(([page, { tab }]) => (tab === undefined ? [] : [{ page, tab }]))
-  const to = (page: string): Address =>
-    page === 'knowledge' ? { page, query: {} } : page === 'agents' ? { page } : { page: 'chats', filter: {} }
-  return (
-    <nav class="pages" aria-label="Pages">
-      {[{ page: 'chats', tab: 'Chats' }, ...tabs].map(({ page, tab }) => (
-        <a key={page} href={studio.urlOf(to(page))} aria-current={page === shown ? 'page' : undefined}>
-          {tab}
-        </a>
-      ))}
-    </nav>
-  )
+/** Which column a narrow screen shows. Without any session there is only something to begin. */
+function depthOf({ chats: { sessions } }: Studio, { runId, sessionId, isNew, filter }: ChatColumnsProps['address']) {
+  if (runId !== undefined) return 'run'
+  if (sessionId !== undefined || isNew === true) return 'session'
+  const isFirst = sessions.state.value === 'ready' && sessions.rows.value.length === 0
+  return isFirst && Object.keys(filter).length === 0 ? 'session' : 'list'
 }

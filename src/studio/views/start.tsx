@@ -1,7 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Composer } from '../conversation/composer.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import type { Studio } from '../state/studio.ts'
+
+const AboutAgent = lazy(async () => (await import('./about-agent.tsx')).AboutAgent)
 
 /** Before a session is chosen: the agents, and a field to ask one. */
 export function Start({ studio, agent }: { studio: Studio; agent: string | undefined }): JSX.Element {
@@ -13,11 +16,21 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
       <div class="middle">
         <h2>No agents</h2>
         <p>
-          Add one to <code>agent.config.ts</code> and save the file.
+          Add one to <code>agent.config.ts</code>
+          {studio.me.value?.mode === 'dev' ? ' and save the file: it is loaded at once.' : '.'}
         </p>
       </div>
     )
   }
+  if (!studio.may('run')) {
+    return (
+      <div class="middle">
+        <h2>Sessions</h2>
+        <p>Choose one in the list. This key may look at runs, and start none.</p>
+      </div>
+    )
+  }
+  const ask = (text: string, files: readonly File[] = []) => studio.begin(asked.id, text, files)
   return (
     <div class="middle">
       <h2>New chat</h2>
@@ -31,7 +44,8 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
           </label>
         ))}
       </fieldset>
-      <Composer label={asked.id} onSend={(text) => studio.begin(asked.id, text)} />
+      <AboutAgent key={asked.id} studio={studio} agent={asked} onAsk={ask} />
+      <Composer label={asked.id} onSend={ask} />
     </div>
   )
 }

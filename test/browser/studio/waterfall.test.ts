@@ -154,7 +154,7 @@ test('two thousand steps are a few rows, all of which the keys reach at once', a
   await expect.poll(() => statusOf(run)).toBe('completed')
   const { page, ...visited } = await open(run)
   await row(page, /^tool call tool 0 /).waitFor()
-  expect(await grid(page).getAttribute('aria-rowcount')).toBe('2002')
+  await expect.poll(() => grid(page).getAttribute('aria-rowcount')).toBe('2002')
   await row(page, /^run long/).click()
   await page.keyboard.press('End')
   await row(page, /^end completed/).waitFor()

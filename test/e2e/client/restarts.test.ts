@@ -3,6 +3,7 @@ import type { Client } from '../../../src/client/client.ts'
 import { createClient } from '../../../src/client/create.ts'
 import { ServerError } from '../../../src/client/transport/error.ts'
 import { type CuttingProxy, openCuttingProxy } from '../../support/client/cutting-proxy.ts'
+import { owned } from '../../support/owned.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 
 /* The real program, killed while the client waits for it, and started again at the same address. */
@@ -105,7 +106,7 @@ describe.each(['undici', 'fetch'] as const)('by %s', (way) => {
     // On the connection that is open, so that the run is made; no other gets through until the restart.
     proxy.leadTo('http://127.0.0.1:1')
     proxy.cutAfter(0)
-    const pending = client.agents.run('echo', { input: 'once', session_id })
+    const pending = owned(client.agents.run('echo', { input: 'once', session_id }))
     await expect.poll(() => proxy.hasCut).toBe(true)
     await restart()
     expect(await pending).toMatchObject({ status: 'completed', content: 'once' })

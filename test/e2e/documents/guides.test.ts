@@ -335,7 +335,7 @@ const questions: [question: string, words: string, source: string][] = [
   ['How do I set the port?', '--port', 'docs/cli.md'],
   ['How do I cancel a run?', '/cancel', 'docs/'],
   ['How large may a request be?', '10 MB', 'docs/'],
-  ['Which file formats can be ingested?', 'markdown', 'docs/knowledge.md'],
+  ['Which file formats can be ingested?', 'Markdown, HTML', 'docs/knowledge.md'],
   ['How do I delete a session?', 'DELETE', 'docs/'],
   ['Where is my data stored?', '.agentserve', 'docs/'],
   ['How do I protect the server with an API key?', 'AGENTSERVE_API_KEYS', 'docs/'],

@@ -1,7 +1,7 @@
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { command, createProject, type Project } from '../../support/program.ts'
+import { command, createProject, type Project, serve } from '../../support/program.ts'
 
 let project: Project
 afterEach(() => project.remove())
@@ -41,6 +41,64 @@ test('ingest . --prune deletes what is gone, and keeps what is in a folder that 
   const kept = await command(project, ['ingest', 'docs', 'more', '--prune'])
   expect(kept.stderr).toContain('Kept 1 document whose folder is empty or missing: more')
   expect(await sources()).toContain('more/a.md')
+})
+
+test('ingest forgets files that .gitignore excludes since or that are binary now, not others', async () => {
+  project = await createProject({
+    '.gitignore': 'own.md\n',
+    ...files,
+    'docs/own.md': 'My own.\n',
+    'docs/go.sum': 'x h1:y\n',
+  })
+  const first = await command(project, ['ingest', 'docs', 'docs/own.md'])
+  expect(first.stderr).toContain('3 files')
+  expect(first.stderr).toContain('Left out 1 file that programs write')
+  expect(first.stderr).toContain('docs/go.sum')
+  await project.write('docs/.gitignore', 'lamp.md\n')
+  const { stderr } = await command(project, ['ingest', 'docs'])
+  expect(stderr).toContain('1 pruned')
+  expect(await sources()).toEqual(['docs/boat.md', 'docs/own.md'])
+  await project.write('docs/boat.md', '\u0089PNG\r\n\u001a\n\0\0')
+  const dry = await command(project, ['ingest', 'docs', '--dry-run'])
+  expect(dry.stderr).not.toContain('deleted')
+  const { stderr: said } = await command(project, ['ingest', 'docs'])
+  expect(said).toMatch(/skipped docs\/boat\.md: .*Its earlier text is deleted\./)
+  expect(await sources()).toEqual(['docs/own.md'])
+  await command(project, ['ingest', 'docs/go.sum'])
+  expect(await sources()).toEqual(['docs/go.sum', 'docs/own.md'])
+})
+
+test('a server that starts forgets what was deleted and renamed while none ran, and answers from the rest', async () => {
+  const config = `import { defineConfig } from 'agentserve'
+    export default defineConfig({ knowledge: { sources: ['docs'] } })`
+  project = await createProject({ ...files, 'agent.config.ts': config })
+  const first = await serve(project, 'start')
+  await expect.poll(sources, { timeout: 20_000 }).toEqual(['docs/boat.md', 'docs/lamp.md'])
+  await first.stop()
+  await rm(join(project.folder, 'docs/lamp.md'))
+  await rename(join(project.folder, 'docs/boat.md'), join(project.folder, 'docs/ship.md'))
+  const second = await serve(project, 'start')
+  try {
+    await expect.poll(sources, { timeout: 20_000 }).toEqual(['docs/ship.md'])
+    const { stdout } = await command(project, ['ask', 'When does the keeper light the lamp?'])
+    expect(stdout).not.toContain('lamp.md')
+  } finally {
+    await second.stop()
+  }
+})
+
+test('ingest . --prune says what it would prune, and what it prunes', async () => {
+  project = await createProject(files)
+  await command(project, ['ingest', '.'])
+  await rename(join(project.folder, 'docs/lamp.md'), join(project.folder, 'docs/light.md'))
+  const dry = await command(project, ['ingest', '.', '--prune', '--dry-run', '--json'])
+  expect(dry.stdout).toContain('"source":"docs/lamp.md","outcome":"pruned"')
+  expect(await sources()).toContain('docs/lamp.md')
+  const { stdout, stderr } = await command(project, ['ingest', '.', '--prune', '--json'])
+  expect(stdout).toContain('"source":"docs/lamp.md","outcome":"pruned"')
+  expect(stderr).toContain('1 pruned')
+  expect(await sources()).not.toContain('docs/lamp.md')
+  expect(await sources()).toContain('docs/light.md')
 })
 
 test('ingest names a file that is too large and the limit, and goes on with the next', async () => {

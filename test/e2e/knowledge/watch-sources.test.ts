@@ -32,7 +32,7 @@ async function found(words: string): Promise<Record<string, string>> {
 const sources = async (words: string) => Object.keys(await found(words))
 
 test('ingest --watch takes in what is edited and added, deletes what is gone, and ends at Ctrl-C', async () => {
-  project = await createProject({ 'notes/lamp.md': '# Lamp\n\nThe lamp burns paraffin.\n' })
+  project = await createProject({ '.git/HEAD': '', 'notes/lamp.md': '# Lamp\n\nThe lamp burns paraffin.\n' })
   server = await serve(project, 'start')
   watching = launch(project, ['ingest', 'notes', '--watch', '--json'])
   const results = () =>
@@ -47,7 +47,11 @@ test('ingest --watch takes in what is edited and added, deletes what is gone, an
   await expect.poll(async () => (await found('lamp'))['notes/lamp.md'], { timeout }).toContain('electric')
   await project.write('notes/deep/boat.md', '# Boat\n\nThe boat lies in the harbour.\n')
   await expect.poll(() => sources('harbour'), { timeout }).toEqual(['notes/deep/boat.md'])
-  await rm(join(project.folder, 'notes/lamp.md'))
+  await project.write('.gitignore', 'deep/\n')
+  await expect.poll(() => sources('harbour'), { timeout }).toEqual([])
+  await rm(join(project.folder, '.gitignore'))
+  await expect.poll(() => sources('harbour'), { timeout }).toEqual(['notes/deep/boat.md'])
+  await project.write('notes/lamp.md', '\u0089PNG\r\n\u001a\n\0\0')
   await expect.poll(() => sources('lamp'), { timeout }).toEqual([])
   await rm(join(project.folder, 'notes/deep/boat.md'))
   await expect.poll(() => sources('harbour'), { timeout }).toEqual([])
@@ -74,6 +78,8 @@ test('dev takes in what changes among its knowledge sources', async () => {
   await expect.poll(() => sources('harbour'), { timeout }).toEqual(['notes/boat.md'])
   await rm(join(project.folder, 'notes/boat.md'))
   await expect.poll(() => sources('harbour'), { timeout }).toEqual([])
+  await project.write('notes/.gitignore', 'lamp.md\n')
+  await expect.poll(() => sources('electric'), { timeout }).toEqual([])
   await project.write('top.md', '# Tide\n\nLow water is at six.\n')
   await expect.poll(() => sources('six'), { timeout }).toEqual(['top.md'])
 })

@@ -3,6 +3,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { measureReloads } from '../../../bench/reloads.ts'
+import { owned } from '../../support/owned.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 
 let project: Project
@@ -72,11 +73,10 @@ export default defineConfig({
 `
   project = await createProject({ 'agent.config.ts': slow('old') })
   server = await serve(project)
-  const waiting = fetch(`${server.url}/api/v1/agents/hello/run`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"input":"wait"}',
-  })
+  const headers = { 'content-type': 'application/json' }
+  const waiting = owned(
+    fetch(`${server.url}/api/v1/agents/hello/run`, { method: 'POST', headers, body: '{"input":"wait"}' }),
+  )
   await expect.poll(running).toBe(1)
   await project.write('agent.config.ts', slow('new'))
   await expect.poll(ask, { timeout: 5000 }).toBe('new new')

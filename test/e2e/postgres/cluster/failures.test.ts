@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Instance } from '../../../support/cluster/instances.ts'
 import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { type Answer, ask, readFrames } from '../../../support/cluster/requests.ts'
+import { owned } from '../../../support/owned.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
 
 describePostgres('three instances of which one fails', () => {
@@ -24,7 +25,7 @@ describePostgres('three instances of which one fails', () => {
     const workflow = await start(a, 'tea 100000', {}, 'order')
     const elsewhere = await start(b, endless)
     await expect.poll(async () => (await find(running)).content).toContain('fragment 3. ')
-    const reader = readFrames(c.url, running)
+    const reader = owned(readFrames(c.url, running))
     await a.kill()
     await expect.poll(async () => (await find(running)).status, { timeout: 20_000 }).toBe('interrupted')
     await expect.poll(async () => (await find(queued.run_id, c)).status, { timeout: 10_000 }).toBe('completed')

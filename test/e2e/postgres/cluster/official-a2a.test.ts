@@ -4,6 +4,7 @@ import type { Instance } from '../../../support/cluster/instances.ts'
 import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { collect } from '../../../support/collect.ts'
 import { folded, officialClient, officialWays, said } from '../../../support/official-clients.ts'
+import { owned } from '../../../support/owned.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
 
 describePostgres('tasks of the official A2A on three servers', () => {
@@ -33,7 +34,7 @@ describePostgres('tasks of the official A2A on three servers', () => {
       const atC = await clientOf(way, c, 'ticking')
       const first = atA.sendMessageStream(said(`120 10 ${way.replaceAll(' ', '')}`))
       const { id } = folded(await until(first, 'fragment 3. '))
-      const early = collect(atB.resubscribeTask({ tenant: '', id }))
+      const early = owned(collect(atB.resubscribeTask({ tenant: '', id })))
       const late = atC.resubscribeTask({ tenant: '', id })
       await until(late, 'fragment 40. ')
       await late.return(undefined)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Instance } from '../../../support/cluster/instances.ts'
 import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { ask, readFrames } from '../../../support/cluster/requests.ts'
+import { owned } from '../../../support/owned.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
 
 describePostgres('runs of three instances', () => {
@@ -36,7 +37,7 @@ describePostgres('runs of three instances', () => {
 
   test('are streamed by each instance, byte for byte the same, from any event on', async () => {
     const { run_id: runId } = await start(a, '150 10 streamed')
-    const whole = readFrames(a.url, runId)
+    const whole = owned(readFrames(a.url, runId))
     const before = await readFrames(b.url, runId, { count: 20 })
     const [atB, atC, late] = await Promise.all([
       readFrames(b.url, runId, { after: 20 }),

@@ -16,6 +16,8 @@ export interface UpdateOptions {
   pace: Pace
   /** Stops the update between two steps. */
   isStopped: () => boolean
+  /** Which part of the runs has been read, before each step. */
+  onProgress: (share: number) => void
 }
 
 /**
@@ -25,10 +27,12 @@ export interface UpdateOptions {
 
 /** Brings the index up to date in steps, each of which is committed. */
 export async function updateIndex(options: UpdateOptions): Promise<void> {
-  const { isStopped } = options
+  const { isStopped, onProgress, source } = options
   let last = await commonMark(options)
   await updateOpenRuns(options)
+  const [newest] = await source.all('SELECT max(run_number) AS number FROM runs')
   while (!isStopped()) {
+    onProgress(Math.min(1, last / Math.max(1, (newest?.number ?? 0) as number)))
     const next = await indexAfter(options, last)
     if (next === undefined) return
     last = next

@@ -23,14 +23,16 @@ import { ownedBy } from '../reading/lists.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
 import { dropAbsent, removeOrphans, renewRuns, type UpdateOptions, updateIndex } from './search-update.ts'
 
-/** How long a search waits for the index; the update continues afterwards. */
-const updateMs = 10_000
+/** The update continues afterwards. */
+const defaultUpdateMs = 10_000
 const leftAfterMs = 1_000
 
 interface Options {
   path: string
   openSource: () => Promise<Connection>
   logger: Logger
+  /** How long a search waits for the index. Default: 10 s. */
+  updateMs?: number
 }
 
 /**
@@ -41,6 +43,8 @@ export class Search {
   readonly #options: Options
   #opened: Promise<{ file: SearchFile; source: Connection }> | undefined
   #updating: Promise<void> | undefined
+  /** The part of the runs that the present update has read. */
+  #share = 0
   /** Whether the index may hold what an earlier process had deleted. */
   #isSuspect = true
   readonly #queue = createSerial()
@@ -128,7 +132,13 @@ export class Search {
   }
 
   #updateOf(file: SearchFile, source: Connection): UpdateOptions {
-    return { file, source, pace: new Pace(), isStopped: () => this.#closed }
+    return {
+      file,
+      source,
+      pace: new Pace(),
+      isStopped: () => this.#closed,
+      onProgress: (share) => (this.#share = share),
+    }
   }
 
   #open() {
@@ -163,13 +173,17 @@ export class Search {
 
   async #upToDate(): Promise<void> {
     this.#updating ??= this.#queue.run(() => this.#update()).finally(() => (this.#updating = undefined))
-    const late = () =>
-      new AppError('unavailable', 'The search index is being built. Retry in a moment.', { retryAfterSeconds: 2 })
+    const late = () => {
+      const percent = Math.floor(this.#share * 100)
+      const message = `The search index is being built: ${percent} % of the runs are read. Retry in a moment.`
+      return new AppError('unavailable', message, { retryAfterSeconds: 2 })
+    }
     const updating = this.#updating
-    await within(() => updating, { ms: updateMs, late })
+    await within(() => updating, { ms: this.#options.updateMs ?? defaultUpdateMs, late })
   }
 
   async #update(): Promise<void> {
+    this.#share = 0
     const { file, source } = await this.#open()
     const options = this.#updateOf(file, source)
     if (file.wasLeft && this.#isSuspect) await removeOrphans(options)

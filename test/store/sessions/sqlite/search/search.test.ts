@@ -2,8 +2,10 @@ import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../../../src/core/logger.ts'
 import type { SessionStore } from '../../../../../src/core/store.ts'
 import { searchWordsOf } from '../../../../../src/core/text/message-search.ts'
+import { Search } from '../../../../../src/store/sessions/sqlite/search/search.ts'
 import { sqliteStore } from '../../../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../../../src/store/sqlite/connection.ts'
 import { at, endOf, messageOf, started } from '../../../../contract/session-store/builders.ts'
@@ -59,6 +61,30 @@ describe('the search index', () => {
     expect((await readdir(folder)).filter((name) => name.includes('search'))).toEqual([])
     expect(await found('alpha')).toEqual(['one'])
     expect(await readdir(folder)).toContain('agentserve-search.db')
+  })
+
+  it('tells how far it is while a search waits too long for it', async () => {
+    await Promise.all(Array.from({ length: 600 }, (_, place) => turn(`of-${place}`, 'alpha')))
+    const held = Promise.withResolvers<void>()
+    const openSource = async () => {
+      const source = await Connection.open({ path: path(), readonly: true, busyTimeoutMs: 0 })
+      const all = source.all.bind(source)
+      source.all = async (sql, params) => {
+        if (sql.includes('run_number > ?') && params?.[0] === 500) await held.promise
+        return all(sql, params)
+      }
+      return source
+    }
+    const slow = new Search({ path: join(folder, 'slow.db'), openSource, logger: silentLogger, updateMs: 20 })
+    const find = () =>
+      slow.find({ words: searchWordsOf('alpha') }, { limit: 1 }).then(
+        ({ items }) => items.length,
+        (error: Error) => error.message,
+      )
+    await expect.poll(find, { timeout: 5000 }).toMatch(/^The search index is being built: 83 % of the runs are read\./)
+    held.resolve()
+    await expect.poll(find, { timeout: 5000 }).toBe(1)
+    await slow.close()
   })
 
   it('goes on over a restart, and begins anew when it is gone, damaged or of another version', async () => {

@@ -1,0 +1,205 @@
+import type { Asked } from '../layouts.ts'
+
+/** About the documentation of undici, in a user's own words. */
+export const undici: readonly Asked[] = [
+  [
+    'our calls hang for minutes when the backend never replies',
+    'getting-started.md',
+    'time to wait for response headers',
+  ],
+  [
+    'requests pile up if I never read what comes back',
+    'getting-started.md',
+    'Always consume or cancel the response body',
+  ],
+  ['save a big download to disk without holding it in memory', 'getting-started.md', 'Use `pipeline` from'],
+  ['limit how many sockets are opened to one server', 'getting-started.md', 'manages a fixed set of connections'],
+  [
+    'one socket, several requests on the way before the first answer',
+    'getting-started.md',
+    'maps to a single TCP connection',
+  ],
+  [
+    'test runs take forever to exit because sockets stay open',
+    'best-practices/writing-tests.md',
+    'keep the socket open for only 10ms',
+  ],
+  [
+    'notice in a test that the connection broke and came back by itself',
+    'best-practices/writing-tests.md',
+    'automatically reconnects after a socket error',
+  ],
+  [
+    'make sure that unit tests never talk to the real internet',
+    'best-practices/mocking-request.md',
+    'prevent real requests from being made',
+  ],
+  [
+    'check afterwards which requests my code under test has sent',
+    'best-practices/mocking-request.md',
+    'make assertions on the configuration',
+  ],
+  ['what name do servers see when I set no user agent', 'best-practices/crawling.md', 'the default user agent is'],
+  [
+    'how long to pause between hits so that a site is not overloaded',
+    'best-practices/crawling.md',
+    'at least one second between requests',
+  ],
+  [
+    'may I put my private mail address into the bot name',
+    'best-practices/crawling.md',
+    'avoid using personal identifiers',
+  ],
+  [
+    'turn http/2 off after the upgrade',
+    'best-practices/migrating-from-v7-to-v8.md',
+    'enables HTTP/2 by default when a TLS server',
+  ],
+  ['oldest node that the new major runs on', 'best-practices/migrating-from-v7-to-v8.md', 'Undici v8 requires Node.js'],
+  [
+    'what replaces onHeaders',
+    'best-practices/migrating-from-v7-to-v8.md',
+    '`onResponseStart(controller, statusCode, headers, statusText)`',
+  ],
+  [
+    'get told when the whole upload has left',
+    'best-practices/migrating-from-v7-to-v8.md',
+    'notification that the whole body has been sent',
+  ],
+  ['server should know who I am by a certificate', 'best-practices/client-certificate.md', '`requestCert: true`'],
+  ['proxy wants a user name and password', 'best-practices/proxy.md', 'requires basic authentication'],
+  [
+    'how often is a failed request tried again unless I say otherwise',
+    'api/RetryHandler.md',
+    'Maximum number of retries allowed',
+  ],
+  [
+    'can an upload that is a stream be sent a second time',
+    'api/RetryHandler.md',
+    'does not retry over stateful bodies',
+  ],
+  [
+    'a download that broke off should go on where it stopped',
+    'api/RetryHandler.md',
+    'resumes the download with a `Range`',
+  ],
+  ['go round the proxy for some hosts only', 'api/EnvHttpProxyAgent.md', 'when the host is excluded by'],
+  [
+    'environment variables for the proxy are ignored',
+    'api/EnvHttpProxyAgent.md',
+    'not affect any request until it is registered',
+  ],
+  [
+    'instanceof fails because two versions of the library are installed',
+    'api/Errors.md',
+    'the error originates from a different undici version',
+  ],
+  ['it does not work when node runs without wasm', 'api/Errors.md', 'environments without WebAssembly'],
+  [
+    'time before a lost event stream is opened again',
+    'api/EventSource.md',
+    'wait before re-establishing a dropped connection',
+  ],
+  [
+    'replace the fetch of node everywhere',
+    'api/GlobalInstallation.md',
+    'Overwrites the following properties of `globalThis`',
+  ],
+  [
+    'form upload arrives broken with fetch and FormData of different packages',
+    'api/GlobalInstallation.md',
+    'can produce surprising multipart behavior',
+  ],
+  ['record answers once and play them back offline', 'api/SnapshotAgent.md', "One of `'record'`, `'playback'`"],
+  ['keep tokens out of recorded files', 'api/SnapshotAgent.md', 'sensitive values are never written to disk'],
+  [
+    'biggest reply that is kept in the cache',
+    'api/CacheStore.md',
+    'in bytes, of a single response body. Responses whose',
+  ],
+  ['what happens when the cache is full', 'api/CacheStore.md', 'evicts approximately half of its'],
+  ['log in at a socks server', 'api/Socks5ProxyAgent.md', 'Username for SOCKS5 authentication'],
+  ['send my own headers when a websocket opens', 'api/WebSocket.md', 'Additional headers to send with the handshake'],
+  ['how long may the reason for closing a socket be', 'api/WebSocket.md', 'must not exceed 123 bytes'],
+  [
+    'spread load over several machines and avoid the failing one',
+    'api/BalancedPool.md',
+    "amount by which an upstream's weight is decreased",
+  ],
+  [
+    'How do I set a timeout for receiving the headers and the body?',
+    'getting-started.md',
+    'applies timeouts at two levels',
+  ],
+  [
+    'Why should I always consume the body of a response?',
+    'getting-started.md',
+    'Always consume or cancel the response body',
+  ],
+  [
+    'How can I reuse connections for requests to several origins?',
+    'getting-started.md',
+    'is the most general-purpose dispatcher',
+  ],
+  ['How can I mock a request in my tests?', 'best-practices/mocking-request.md', 'Undici has its own mocking'],
+  [
+    'Which errors are thrown when no mock matches a request?',
+    'best-practices/mocking-request.md',
+    'MockNotMatchedError: Mock dispatch not matched',
+  ],
+  ['Should crawlers respect robots.txt?', 'best-practices/crawling.md', 'Follow the directives defined in the target'],
+  ['How do I authenticate with a proxy?', 'best-practices/proxy.md', 'requires basic authentication'],
+  [
+    'Do I have to change my handlers when migrating to version 8?',
+    'best-practices/migrating-from-v7-to-v8.md',
+    'review the handler API changes',
+  ],
+  [
+    'Where are raw headers and trailers available now?',
+    'best-practices/migrating-from-v7-to-v8.md',
+    'read them from the controller',
+  ],
+  [
+    'How do I pause and resume a response in a handler?',
+    'best-practices/migrating-from-v7-to-v8.md',
+    'use the controller instead',
+  ],
+  ['How are delays between retries computed?', 'api/RetryHandler.md', 'computes the delay before the next attempt'],
+  ['Which status codes are retried?', 'api/RetryHandler.md', 'HTTP status codes that trigger a retry'],
+  [
+    'Does it wait for as long as Retry-After says?',
+    'api/RetryHandler.md',
+    'the delay before the next retry is inferred',
+  ],
+  [
+    'How do I pass a bearer token to the proxy?',
+    'api/ProxyAgent.md',
+    'A pre-formatted `proxy-authorization` header value',
+  ],
+  [
+    'Which properties of globalThis does install overwrite?',
+    'api/GlobalInstallation.md',
+    'Overwrites the following properties of `globalThis`',
+  ],
+  ['What is thrown when connecting takes too long?', 'api/Errors.md', 'establishing the connection exceeded the'],
+  ['How does an EventSource reconnect?', 'api/EventSource.md', 'wait before re-establishing a dropped connection'],
+  ['Can an EventSource be closed more than once?', 'api/EventSource.md', 'closed `EventSource` has no effect'],
+  [
+    'How many responses does the memory cache store hold?',
+    'api/CacheStore.md',
+    'The maximum number of responses to store. **Default',
+  ],
+  ['When does a stored response match a request?', 'api/CacheStore.md', 'A stored entry matches only when its'],
+  ['Where are snapshots saved?', 'api/SnapshotAgent.md', 'Path to the snapshot file used for loading'],
+  [
+    'Are headers ignored when a snapshot is matched?',
+    'api/SnapshotAgent.md',
+    'Header names to ignore when matching a request',
+  ],
+  [
+    'Which credentials can be embedded in the URL of a SOCKS5 proxy?',
+    'api/Socks5ProxyAgent.md',
+    'Credentials may be embedded in the URL userinfo',
+  ],
+  ['Is WebSocket over HTTP/2 supported?', 'api/WebSocket.md', 'WebSocket over HTTP/2 is experimental'],
+]

@@ -1,0 +1,123 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { FilePart } from '../../core/message.ts'
+import { formatBytes, safeName } from '../parts/format.ts'
+import { saveAs } from '../parts/save.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+/** What browsers draw and can't be run; the server gives these types only. */
+const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
+const largestPicture = 8 * 1024 * 1024
+
+interface FileProps {
+  studio: Studio
+  sessionId: string
+  part: FilePart
+}
+
+/** A picture, or what saves the file. Its content is read with the page's key. A file elsewhere is never loaded. */
+export function FileView(props: FileProps): JSX.Element {
+  const { media_type, file_id, size = 0, url } = props.part
+  const name = safeName(props.part.name ?? 'file')
+  if (file_id === undefined) {
+    return (
+      <p class="file">
+        <bdi>{name}</bdi> <span class="more">{media_type}, at</span> <Elsewhere url={url ?? ''} />
+      </p>
+    )
+  }
+  const isPicture = pictures.has(media_type) && size <= largestPicture
+  return (
+    <div class="file">
+      {isPicture ? <Picture {...props} fileId={file_id} name={name} /> : null}
+      <Save {...props} fileId={file_id} name={name} />
+    </div>
+  )
+}
+
+function Elsewhere({ url }: { url: string }): JSX.Element {
+  if (!/^https?:\/\//i.test(url)) return <code>{url.slice(0, 500)}</code>
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {url.slice(0, 200)}
+    </a>
+  )
+}
+
+interface KeptProps extends FileProps {
+  fileId: string
+  name: string
+}
+
+function Picture({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Element {
+  const [address, setAddress] = useState<string>()
+  const [error, setError] = useState('')
+  const [tries, setTries] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when a person asks for it
+  useEffect(() => {
+    const reading = new AbortController()
+    let made: string | undefined
+    studio.client.sessions.file(sessionId, fileId, { signal: reading.signal }).then(
+      ({ bytes }) => {
+        if (reading.signal.aborted) return
+        made = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>], { type: part.media_type }))
+        setAddress(made)
+      },
+      (failed: unknown) => {
+        if (!reading.signal.aborted) setError(messageOf(failed))
+      },
+    )
+    return () => {
+      reading.abort()
+      if (made !== undefined) URL.revokeObjectURL(made)
+    }
+  }, [studio, sessionId, fileId, tries])
+  if (error !== '') {
+    return (
+      <p role="alert">
+        The picture can't be shown: {error}{' '}
+        <button
+          type="button"
+          onClick={() => {
+            setError('')
+            setTries(tries + 1)
+          }}
+        >
+          Try again
+        </button>
+      </p>
+    )
+  }
+  if (address === undefined) return <p class="about appears">Reading the picture…</p>
+  return <img src={address} alt={name} onError={() => setError('its content is no picture.')} />
+}
+
+function Save({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Element {
+  const [isReading, setReading] = useState(false)
+  const [error, setError] = useState('')
+  const save = () => {
+    setReading(true)
+    setError('')
+    studio.client.sessions
+      .file(sessionId, fileId)
+      .then(
+        // As no type that a browser would open.
+        ({ bytes }) => saveAs(name, new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' })),
+        (failed: unknown) => setError(messageOf(failed)),
+      )
+      .finally(() => setReading(false))
+  }
+  return (
+    <p>
+      <button type="button" class="link" disabled={isReading} onClick={save}>
+        Save <bdi>{name}</bdi>
+      </button>{' '}
+      <span class="more">
+        {part.media_type}
+        {part.size === undefined ? '' : `, ${formatBytes(part.size)}`}
+      </span>{' '}
+      <span role="alert">{error}</span>
+    </p>
+  )
+}

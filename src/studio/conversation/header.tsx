@@ -1,0 +1,51 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { safeName } from '../parts/format.ts'
+import { lazy } from '../parts/lazy.tsx'
+import type { Address } from '../state/address.ts'
+import type { Conversation } from '../state/conversation.ts'
+import type { Studio } from '../state/studio.ts'
+
+const SessionMenu = lazy(async () => (await import('./session-menu.tsx')).SessionMenu)
+
+interface HeaderProps {
+  studio: Studio
+  conversation: Conversation
+  address: Extract<Address, { page: 'chats' }>
+}
+
+/** What the session is called, who answers in it, and what can be done with the whole of it. */
+export function Header({ studio, conversation, address }: HeaderProps): JSX.Element | null {
+  const [isOpen, setOpen] = useState(false)
+  const state = conversation.state.value
+  if (state === 'missing') return null
+  const turns = conversation.turns.value
+  const agents = [...new Set(turns.map(({ run }) => run.entity_id))]
+  const { sessionId: _session, runId: _run, seq: _seq, view: _view, ...list } = address
+  return (
+    <header class="session-head">
+      <a class="back" href={studio.urlOf(list)} aria-label="Back to all sessions">
+        ‹
+      </a>
+      <div>
+        <h2 dir="auto">{titleOf(conversation)}</h2>
+        <p class="more">{agents.length === 0 ? '' : agents.slice(-3).join(', ')}</p>
+      </div>
+      {state === 'deleted' ? null : (
+        <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+          Session…
+        </button>
+      )}
+      {isOpen ? <SessionMenu studio={studio} conversation={conversation} onClose={() => setOpen(false)} /> : null}
+    </header>
+  )
+}
+
+/** Its name, else what was said first, else its id. */
+export function titleOf({ named, turns, hasMore, sessionId }: Conversation): string {
+  const { name, title } = named.value ?? { name: null, title: null }
+  const first = hasMore.value ? undefined : turns.value[0]?.messages.find(({ role }) => role === 'user')
+  const file = first?.parts.find((part) => part.type === 'file')
+  const said = first?.content || (file?.name === undefined ? '' : safeName(file.name))
+  return name || title || said.slice(0, 500).replaceAll(/\s+/g, ' ').slice(0, 120).trim() || sessionId
+}

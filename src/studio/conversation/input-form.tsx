@@ -1,0 +1,150 @@
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import type { Json } from '../../core/json.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import type { GivenAnswer } from '../state/studio.ts'
+import type { Asked } from './asking.tsx'
+import { answerOf, draftOf, type Problems } from './schema-answer.ts'
+import { Fields } from './schema-fields.tsx'
+import { type Field, fieldOf } from './schema-form.ts'
+
+interface InputProps {
+  kind: Asked['kind']
+  schema: Asked['schema']
+  onAnswer: (given: GivenAnswer) => void
+}
+
+/** A form for what the schema describes; JSON for what a form can't express; text where there is no schema. */
+export function InputForm({ kind, schema, onAnswer }: InputProps): JSX.Element {
+  const field = useMemo(() => (schema === undefined ? undefined : fieldOf(schema)), [schema])
+  const give = (value: Json) => onAnswer(kind === 'tool' ? { output: value } : { input: value })
+  return (
+    <>
+      {field !== undefined ? (
+        <SchemaForm field={field} onGive={give} />
+      ) : (
+        <WrittenForm kind={kind} schema={schema} onGive={give} />
+      )}
+      {kind === 'tool' ? <Failure onFail={(error) => onAnswer({ error })} /> : null}
+    </>
+  )
+}
+
+function SchemaForm({ field, onGive }: { field: Field; onGive: (value: Json) => void }): JSX.Element {
+  const [draft, setDraft] = useState(() => draftOf(field))
+  const [problems, setProblems] = useState<Problems>(new Map())
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const answer = answerOf(field, draft)
+    if ('value' in answer) onGive(answer.value)
+    else setProblems(answer.problems)
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Fields
+        field={field}
+        name=""
+        path=""
+        isRequired
+        draft={draft}
+        problems={problems}
+        onChange={(changed) => {
+          setDraft(changed)
+          setProblems(new Map())
+        }}
+      />
+      <Submit problem={problems.size === 0 ? '' : aboutProblems(problems.size)} />
+    </form>
+  )
+}
+
+function Submit({ problem }: { problem: string }): JSX.Element {
+  return (
+    <>
+      <button type="submit" class="primary">
+        Answer
+      </button>
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
+    </>
+  )
+}
+
+function aboutProblems(count: number): string {
+  return count === 1 ? 'One field is not right yet.' : `${count} fields are not right yet.`
+}
+
+interface WrittenProps {
+  kind: Asked['kind']
+  schema: Asked['schema']
+  onGive: (value: Json) => void
+}
+
+function WrittenForm({ kind, schema, onGive }: WrittenProps): JSX.Element {
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState('')
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setProblem('')
+    try {
+      onGive(schema === undefined ? textOrJson(kind, text) : (JSON.parse(text) as Json))
+    } catch (error) {
+      setProblem(`This is not JSON. ${error instanceof Error ? error.message : ''}`)
+    }
+  }
+  return (
+    <form onSubmit={submit}>
+      <label>
+        {schema !== undefined
+          ? 'Your answer, as JSON'
+          : kind === 'tool'
+            ? 'Its result, as JSON or text'
+            : 'Your answer'}
+        <textarea
+          rows={schema === undefined ? 2 : 5}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      {schema === undefined ? null : (
+        <details>
+          <summary>What is asked for</summary>
+          <JsonTree value={schema} />
+        </details>
+      )}
+      <Submit problem={problem} />
+    </form>
+  )
+}
+
+/** An input without a schema is text; what a tool gave may be anything. */
+function textOrJson(kind: Asked['kind'], text: string): Json {
+  if (kind !== 'tool') return text
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+function Failure({ onFail }: { onFail: (error: string) => void }): JSX.Element {
+  const [error, setError] = useState('')
+  return (
+    <details>
+      <summary>It failed</summary>
+      <form
+        class="bar"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onFail(error.trim() || 'The tool failed.')
+        }}
+      >
+        <label>
+          Why <input value={error} maxLength={2000} onInput={({ currentTarget }) => setError(currentTarget.value)} />
+        </label>
+        <button type="submit">Say that it failed</button>
+      </form>
+    </details>
+  )
+}

@@ -1,0 +1,93 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { isResumable } from '../../core/run.ts'
+import type { Address } from '../state/address.ts'
+import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+interface OutcomeProps {
+  studio: Studio
+  conversation: Conversation
+  turn: Turn
+  address: Extract<Address, { page: 'chats' }>
+  before: number
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  requested: 'Somebody stopped it.',
+  client_disconnected: 'The program that asked left before the end.',
+  timeout: 'It took longer than it may.',
+  shutdown: 'The server was shut down.',
+  superseded: 'Another run took its place.',
+  session_deleted: 'Its session was deleted.',
+  parent_ended: 'The run that it worked for has ended.',
+}
+
+/** Where the run stands when it is not simply done, and what a person can do about it. */
+export function Outcome({ studio, conversation, turn, address, before }: OutcomeProps): JSX.Element | null {
+  const { run, answer } = turn
+  const [isAsked, setAsked] = useState(false)
+  const [problem, setProblem] = useState('')
+  const mayRun = studio.me.value?.scopes.includes('run') === true
+  const act = (action: () => Promise<unknown>) => {
+    setAsked(true)
+    setProblem('')
+    action()
+      .catch((error: unknown) => {
+        setProblem(messageOf(error))
+        conversation.read()
+      })
+      .finally(() => setAsked(false))
+  }
+  const failedAt = answer?.failedAt
+  return (
+    <>
+      {run.status === 'queued' ? <p class="about">{waitsFor(before)}</p> : null}
+      {run.error === null ? null : (
+        <p class="failure">
+          <span dir="auto">{run.error.message}</span> <code>{run.error.code}</code>{' '}
+          {failedAt === undefined ? null : (
+            <a href={studio.urlOf({ ...address, runId: run.run_id, seq: failedAt })}>The step that failed</a>
+          )}
+        </p>
+      )}
+      {run.cancellation_reason === null ? null : (
+        <p class="failure" dir="auto">
+          Cancelled. {reasons[run.cancellation_reason] ?? run.cancellation_reason}
+        </p>
+      )}
+      {run.status === 'interrupted' ? (
+        <p class="failure ended">
+          The process ended here.
+          {conversation.truncated.value.has(run.run_id) ? ' The last moments of the text may be missing.' : ''}
+        </p>
+      ) : null}
+      {mayRun && run.status === 'interrupted' && isResumable(run) ? (
+        <button
+          type="button"
+          disabled={isAsked}
+          onClick={() => act(() => studio.client.runs.resume(run.run_id, { background: true }))}
+        >
+          Resume
+        </button>
+      ) : null}
+      {mayRun && isUnderWay(run) ? (
+        <button type="button" disabled={isAsked} onClick={() => act(() => studio.client.runs.cancel(run.run_id))}>
+          Stop
+        </button>
+      ) : null}
+      <p role="status" class="note">
+        {conversation.notes.value.get(run.run_id)}
+      </p>
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
+    </>
+  )
+}
+
+function waitsFor(before: number): string {
+  if (before === 0) return 'Queued: it begins when the server has room.'
+  return before === 1 ? 'Queued: it waits for the run before it.' : `Queued: it waits for ${before} runs before it.`
+}

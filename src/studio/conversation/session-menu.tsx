@@ -1,0 +1,148 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { CopyButton } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { saveAs } from '../parts/save.ts'
+import type { Conversation } from '../state/conversation.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+interface MenuProps {
+  studio: Studio
+  conversation: Conversation
+  onClose: () => void
+}
+
+/** What can be done with a whole session. */
+export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.Element {
+  const { sessionId } = conversation
+  const address = studio.urlOf({ page: 'chats', sessionId, filter: {} })
+  // Deleted by somebody else meanwhile.
+  useEffect(() => {
+    if (conversation.state.value === 'deleted') onClose()
+  }, [conversation.state.value, onClose])
+  return (
+    <Dialog title="Session" onClose={onClose}>
+      <Rename conversation={conversation} />
+      <p class="bar">
+        <span class="id">{sessionId}</span> <CopyButton text={sessionId} label="Copy the session id" />
+      </p>
+      <p class="bar">
+        <a href={address}>Link to the session</a> <CopyButton text={location.origin + address} label="Copy the link" />
+      </p>
+      <Export studio={studio} sessionId={sessionId} />
+      <Delete studio={studio} conversation={conversation} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function Rename({ conversation }: { conversation: Conversation }): JSX.Element {
+  const [name, setName] = useState(conversation.named.value?.name ?? '')
+  const [said, setSaid] = useState('')
+  const [error, setError] = useState('')
+  const rename = (event: Event) => {
+    event.preventDefault()
+    setSaid('')
+    setError('')
+    conversation.rename(name.trim()).then(
+      () => setSaid('Saved.'),
+      (failed: unknown) => setError(messageOf(failed)),
+    )
+  }
+  return (
+    <form onSubmit={rename}>
+      <label>
+        Name
+        <input
+          value={name}
+          maxLength={1000}
+          placeholder="the first message stands for it"
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>{' '}
+      <button type="submit">Save</button>
+      <p role="status">{said}</p>
+      <p role="alert" class="wrong">
+        {error}
+      </p>
+    </form>
+  )
+}
+
+function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): JSX.Element {
+  const [said, setSaid] = useState('')
+  const [error, setError] = useState('')
+  const [isReading, setReading] = useState(false)
+  const save = async () => {
+    const lines: string[] = []
+    for await (const line of await studio.client.sessions.export(sessionId)) lines.push(`${line}\n`)
+    if (lines.at(-1)?.startsWith('{"type":"end"') !== true)
+      throw new Error('The export is incomplete: the connection ended early. Try again.')
+    const name = `${sessionId.replaceAll(/[^\w.-]/g, '_')}.jsonl`
+    saveAs(name, new Blob(lines, { type: 'application/x-ndjson' }))
+    setSaid(`Saved as ${name}.`)
+  }
+  return (
+    <div class="bar">
+      <button
+        type="button"
+        disabled={isReading}
+        onClick={() => {
+          setReading(true)
+          setError('')
+          setSaid('')
+          save()
+            .catch((failed: unknown) => setError(messageOf(failed)))
+            .finally(() => setReading(false))
+        }}
+      >
+        Export
+      </button>
+      <span role="status">{isReading ? 'Reading…' : said}</span>
+      <span role="alert" class="wrong">
+        {error}
+      </span>
+    </div>
+  )
+}
+
+function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
+  const [isSure, setSure] = useState(false)
+  const [error, setError] = useState('')
+  const remove = () => {
+    setError('')
+    studio.client.sessions.delete(conversation.sessionId).then(
+      () => {
+        conversation.state.value = 'deleted'
+        onClose()
+      },
+      (failed: unknown) => setError(messageOf(failed)),
+    )
+  }
+  if (!isSure) {
+    return (
+      <button type="button" onClick={() => setSure(true)}>
+        Delete…
+      </button>
+    )
+  }
+  return (
+    <div role="group" aria-label="Delete the session">
+      <p>
+        Delete the session with all its runs, messages and files? Runs that are under way are stopped. It can't be
+        undone.
+      </p>
+      <p class="bar">
+        <button type="button" class="danger" onClick={remove}>
+          Delete
+        </button>
+        <button type="button" onClick={() => setSure(false)}>
+          Keep it
+        </button>
+      </p>
+      <p role="alert" class="wrong">
+        {error}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { Part } from '../../core/message.ts'
+import { citedFirst, markCited } from '../../core/text/citations.ts'
+import { Citations } from '../parts/markdown.tsx'
+import type { Address } from '../state/address.ts'
+import type { Answer, Source } from '../state/answer.ts'
+import type { Studio } from '../state/studio.ts'
+
+interface CitingProps {
+  studio: Studio
+  address: Extract<Address, { page: 'chats' }>
+  runId: string
+  answer: Answer | undefined
+  children: ComponentChildren
+}
+
+/** Below it, numbers in brackets lead to the passages that the run was given. */
+export function Citing({ studio, address, runId, answer, children }: CitingProps): JSX.Element {
+  const count = answer?.sources.length ?? 0
+  const { sessionId, filter } = address
+  // biome-ignore lint/correctness/useExhaustiveDependencies: sources are only added
+  const cite = useMemo(() => {
+    if (answer === undefined || count === 0) return undefined
+    const places = new Map(
+      answer.sources.map((source) => {
+        const to = { page: 'chats', sessionId, runId, seq: answer.foundAt(source), view: 'passages', filter } as const
+        return [source.index, { href: studio.urlOf(to as Address), title: placeOf(source) }]
+      }),
+    )
+    return (index: number) => places.get(index)
+  }, [answer, count, sessionId, runId, filter.agent, filter.status])
+  return <Citations.Provider value={cite}>{children}</Citations.Provider>
+}
+
+/** The passages that the answer may cite, those that it cites first. */
+export function Sources({ answer, parts }: { answer: Answer; parts: readonly Part[] }): JSX.Element | null {
+  if (answer.sources.length === 0) return null
+  return (
+    <Citations.Consumer>
+      {(cite) => (
+        <ul class="sources" aria-label="Sources">
+          {citedFirst(markCited(answer.sources, parts)).map((source) => (
+            <li key={source.index} class={source.cited ? 'cited' : undefined}>
+              <a href={cite?.(source.index)?.href ?? ''} dir="auto">
+                [{source.index}] {placeOf(source)}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Citations.Consumer>
+  )
+}
+
+function placeOf({ source, line_start, line_end, page }: Omit<Source, 'run_id' | 'seq' | 'at'>): string {
+  if (line_start !== undefined) return `${source}:${line_start}–${line_end ?? line_start}`
+  return page === undefined ? source : `${source}, page ${page}`
+}

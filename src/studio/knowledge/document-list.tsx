@@ -1,0 +1,126 @@
+import type { JSX } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Document } from '../../wire/knowledge.ts'
+import { formatCount } from '../parts/format.ts'
+import { placeAfter } from '../parts/list-keys.ts'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import type { Studio } from '../state/studio.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
+import type { KnowledgeAddress } from './page.tsx'
+
+const rowHeight = 52
+
+interface DocumentListProps {
+  studio: Studio
+  base: KnowledgeBase
+  address: KnowledgeAddress
+}
+
+export function DocumentList({ studio, base, address }: DocumentListProps): JSX.Element {
+  const { documents } = base
+  const rows = documents.rows.value
+  const { documentId, query } = address
+  const [place, setPlace] = useState(0)
+  const active = Math.min(place, rows.length - 1)
+  const field = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    if (field.current !== null) field.current.value = query.collection ?? ''
+  }, [query.collection])
+  const whole = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    if (active >= 0 && whole.current?.querySelector('.virtual')?.contains(document.activeElement))
+      whole.current.querySelector<HTMLElement>('[role=option][tabindex="0"]')?.focus({ preventScroll: true })
+  }, [active])
+
+  const open = (row: Document | undefined) => {
+    if (row !== undefined) studio.go({ page: 'knowledge', query, documentId: row.document_id })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const next = placeAfter(event.key, active, rows.length)
+    if (next !== undefined) setPlace(next)
+    else if (event.key === 'Enter') open(rows[active])
+    else return
+    event.preventDefault()
+  }
+  const total = base.status.value?.documents
+  return (
+    <nav class="library-list" aria-label="Documents" ref={whole}>
+      <form
+        class="bar list-bar"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const name = new FormData(event.currentTarget).get('collection')
+          const { collection: _before, ...rest } = query
+          const collection = typeof name === 'string' ? name.trim() : ''
+          studio.go({ page: 'knowledge', query: { ...rest, ...(collection !== '' && { collection }) } })
+        }}
+      >
+        <label>
+          <span class="hidden">Collection</span>
+          <input name="collection" placeholder="All collections" ref={field} />
+        </label>
+        <button type="submit">Show</button>
+      </form>
+      <p class="about list-bar" role="status">
+        {aboutList(base, query.collection)}
+      </p>
+      <VirtualList
+        items={rows}
+        keyOf={({ document_id }) => document_id}
+        rowHeight={rowHeight}
+        active={active}
+        onEnd={() => documents.more()}
+        role="listbox"
+        label="Documents"
+        onKeyDown={onKeyDown}
+        render={(row, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+          <div
+            class="session"
+            role="option"
+            aria-selected={row.document_id === documentId}
+            aria-setsize={documents.hasMore ? Math.max(total ?? 0, rows.length) : rows.length}
+            aria-posinset={at + 1}
+            tabIndex={at === active ? 0 : -1}
+            onClick={() => {
+              setPlace(at)
+              open(row)
+            }}
+          >
+            <DocumentRow row={row} />
+          </div>
+        )}
+      />
+    </nav>
+  )
+}
+
+function DocumentRow({ row }: { row: Document }): JSX.Element {
+  const { name, source, chunk_count: count, media_type: type } = row
+  return (
+    <>
+      <span class="title" dir="auto" title={source}>
+        {name ?? source}
+      </span>
+      <span class="more">
+        {formatCount(count)} {count === 1 ? 'passage' : 'passages'}
+        {type === null ? '' : ` · ${type}`}
+        {name === null || name === source ? '' : ` · ${source}`}
+      </span>
+    </>
+  )
+}
+
+function aboutList({ documents }: KnowledgeBase, collection: string | undefined): JSX.Element | string {
+  const state = documents.state.value
+  if (state === 'failed') return `The documents could not be read: ${documents.error.value}`
+  if (state === 'loading') return 'Reading…'
+  if (documents.rows.value.length > 0) return ''
+  if (collection !== undefined) return `No document in the collection ${collection}.`
+  return (
+    <>
+      No document yet. Add some with <code>agentserve ingest ./docs</code>.
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import { signal } from '@preact/signals'
+import type { Client } from '../../client/client.ts'
+import type { Document } from '../../wire/knowledge.ts'
+import { messageOf } from '../state/message-of.ts'
+
+const pageSize = 100
+
+/** The documents, newest first, read page by page as they are scrolled to. */
+export class DocumentPages {
+  readonly rows = signal<readonly Document[]>([])
+  readonly state = signal<'loading' | 'ready' | 'failed'>('loading')
+  readonly error = signal('')
+  readonly #client: Client
+  #collection: string | undefined
+  #cursor: string | null = null
+  #reading: AbortController | undefined
+  /** Something changed while the first page was read. */
+  #isOld = false
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  get hasMore(): boolean {
+    return this.#cursor !== null
+  }
+
+  show(collection: string | undefined): void {
+    this.close()
+    this.#collection = collection
+    this.#cursor = null
+    this.rows.value = []
+    this.state.value = 'loading'
+    this.#read(null)
+  }
+
+  more(): void {
+    if (this.#reading === undefined && this.#cursor !== null) this.#read(this.#cursor)
+  }
+
+  /** The first page again. What was read of the rest stays where it follows that page. */
+  refresh(): void {
+    if (this.#reading !== undefined) this.#isOld = true
+    else this.#read(null)
+  }
+
+  deleted(documentId: string): void {
+    this.rows.value = this.rows.value.filter(({ document_id }) => document_id !== documentId)
+  }
+
+  close(): void {
+    this.#reading?.abort()
+    this.#reading = undefined
+    this.#isOld = false
+  }
+
+  #read(cursor: string | null): void {
+    const reading = new AbortController()
+    this.#reading = reading
+    const filter = this.#collection === undefined ? {} : { collection: this.#collection }
+    const page = { limit: pageSize, signal: reading.signal, ...(cursor !== null && { cursor }) }
+    this.#client.knowledge.documents.list(filter, page).then(
+      ({ documents, next_cursor: next }) => {
+        if (this.#reading !== reading) return
+        this.#reading = undefined
+        if (cursor === null) this.#first(documents, next)
+        else {
+          this.rows.value = [...this.rows.value, ...documents]
+          this.#cursor = next
+        }
+        this.state.value = 'ready'
+        if (this.#isOld) {
+          this.#isOld = false
+          this.#read(null)
+        }
+      },
+      (error: unknown) => {
+        if (this.#reading !== reading) return
+        this.#reading = undefined
+        this.error.value = messageOf(error)
+        this.state.value = 'failed'
+      },
+    )
+  }
+
+  #first(documents: readonly Document[], next: string | null): void {
+    const before = this.rows.value
+    const last = documents.at(-1)?.document_id
+    const known = next === null ? -1 : before.findIndex(({ document_id }) => document_id === last)
+    const rest = known < 0 ? [] : before.slice(known + 1)
+    this.rows.value = [...documents, ...rest]
+    if (rest.length === 0) this.#cursor = next
+  }
+}

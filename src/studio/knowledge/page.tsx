@@ -1,0 +1,69 @@
+import type { JSX } from 'preact'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import type { Address } from '../state/address.ts'
+import type { Studio } from '../state/studio.ts'
+import { DocumentView } from './document.tsx'
+import { DocumentList } from './document-list.tsx'
+import { KnowledgeBase } from './knowledge-base.ts'
+import { Query } from './query.tsx'
+import { StatusLine } from './status.tsx'
+
+/** The knowledge base: its documents, a search with the reasons for each rank, and a passage with what stands around it. */
+export function KnowledgePage({ studio }: { studio: Studio }): JSX.Element | null {
+  const address = studio.address.value
+  if (address.page !== 'knowledge') return null
+  return <Columns studio={studio} address={address} />
+}
+
+export type KnowledgeAddress = Extract<Address, { page: 'knowledge' }>
+
+function Columns({ studio, address }: { studio: Studio; address: KnowledgeAddress }): JSX.Element {
+  const isOperator = studio.me.value?.can.config === true
+  const [base] = useState(() => new KnowledgeBase(studio.client, isOperator))
+  useLayoutEffect(() => base.show(address), [base, address])
+  useEffect(() => {
+    const unlisten = studio.listen((events) => base.receive(events))
+    return () => {
+      unlisten()
+      base.close()
+    }
+  }, [studio, base])
+
+  const state = base.state.value
+  if (state === 'off') return <Off />
+  if (state === 'failed' && base.status.value === undefined)
+    return (
+      <div class="middle">
+        <h2>Knowledge</h2>
+        <p role="alert">The knowledge base could not be read: {base.error.value}</p>
+      </div>
+    )
+  const opened = base.opened.value
+  const depth = address.documentId !== undefined ? 'document' : address.query.q !== undefined ? 'query' : 'list'
+  return (
+    <div class="library" data-depth={depth}>
+      <h2 class="hidden">Knowledge</h2>
+      <StatusLine base={base} mayWrite={studio.me.value?.can.knowledge === true} />
+      <DocumentList studio={studio} base={base} address={address} />
+      <Query studio={studio} base={base} address={address} />
+      {opened === undefined ? null : (
+        <DocumentView key={opened.documentId} studio={studio} base={base} opened={opened} address={address} />
+      )}
+    </div>
+  )
+}
+
+function Off(): JSX.Element {
+  return (
+    <div class="middle">
+      <h2>No knowledge base</h2>
+      <p>
+        This server has none, or its routes are switched off with <code>server.knowledgeApi</code>. Turn it on in{' '}
+        <code>agent.config.ts</code>:
+      </p>
+      <pre>
+        <code>{"server: { vectorDb: { type: 'lancedb' } },\nknowledge: { sources: ['docs'] },"}</code>
+      </pre>
+    </div>
+  )
+}

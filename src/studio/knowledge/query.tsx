@@ -1,0 +1,169 @@
+import type { JSX } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../../core/knowledge/limits.ts'
+import { wordsOf } from '../../core/text/terms.ts'
+import type { SearchAnswer } from '../../wire/knowledge.ts'
+import { type Hit, Hits, whereOf } from '../parts/hits.tsx'
+import type { Asked } from '../state/address.ts'
+import type { Studio } from '../state/studio.ts'
+import { type KnowledgeBase, readFilters } from './knowledge-base.ts'
+import type { KnowledgeAddress } from './page.tsx'
+
+type SearchHit = SearchAnswer['results'][number]
+
+interface QueryProps {
+  studio: Studio
+  base: KnowledgeBase
+  address: KnowledgeAddress
+}
+
+/** A search in the knowledge base, and why each result stands where it stands. */
+export function Query({ studio, base, address }: QueryProps): JSX.Element {
+  const { query } = address
+  const [filterError, setFilterError] = useState('')
+  const form = useRef<HTMLFormElement>(null)
+  const { q = '', mode: asMode = 'hybrid', limit: atMost = 10, filters: onlyOf = '' } = query
+  useLayoutEffect(() => {
+    for (const [name, value] of Object.entries({ q, mode: asMode, limit: `${atMost}`, filters: onlyOf })) {
+      const field = form.current?.elements.namedItem(name)
+      if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value
+    }
+  }, [q, asMode, atMost, onlyOf])
+  const ask = (asked: Asked) => studio.go({ page: 'knowledge', query: asked })
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget as HTMLFormElement)
+    const textOf = (name: string) => String(fields.get(name) ?? '').trim() || undefined
+    const filters = textOf('filters')
+    const problem = readFilters(filters)
+    setFilterError(typeof problem === 'string' ? problem : '')
+    if (typeof problem === 'string') return
+    const q = textOf('q')
+    const mode = textOf('mode')
+    const limit = Number(textOf('limit'))
+    const { collection } = query
+    ask({
+      ...(q !== undefined && { q }),
+      ...(mode !== undefined && mode !== 'hybrid' && { mode }),
+      ...(limit > 0 && limit !== 10 && { limit }),
+      ...(filters !== undefined && { filters }),
+      ...(collection !== undefined && { collection }),
+    })
+  }
+  return (
+    <section class="library-main" aria-label="Search the documents">
+      {query.q === undefined ? null : (
+        <a class="back" href={studio.urlOf({ page: 'knowledge', query: {} })}>
+          Back to the documents
+        </a>
+      )}
+      <form class="query" ref={form} onSubmit={submit} role="search">
+        <label class="whole-line">
+          <span class="hidden">Search the documents</span>
+          <input
+            name="q"
+            class="whole-line"
+            type="search"
+            placeholder="Search the documents"
+            maxLength={knowledgeLimits.query}
+          />
+        </label>
+        <label>
+          Mode{' '}
+          <select name="mode">
+            {searchModes.map((mode) => (
+              <option key={mode} value={mode}>
+                {mode}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Limit <input name="limit" class="short-field" type="number" min="1" max={knowledgeLimits.search} />
+        </label>
+        <label>
+          Filters{' '}
+          <input
+            name="filters"
+            placeholder='{"topic": "office"}'
+            aria-invalid={filterError !== ''}
+            aria-describedby={filterError === '' ? undefined : 'filters-error'}
+          />
+        </label>
+        <button type="submit" class="primary">
+          Search
+        </button>
+        <p role="alert" id="filters-error" class="failure">
+          {filterError}
+        </p>
+      </form>
+      <div class="found">
+        <Found studio={studio} base={base} address={address} onAsk={ask} />
+      </div>
+    </section>
+  )
+}
+
+function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: Asked) => void }): JSX.Element {
+  const found = base.found.value
+  const { query, chunkId } = address
+  if (found.state === 'nothing asked')
+    return <p class="more">Search as agents do, and see why each passage has its rank.</p>
+  if (found.state === 'searching') return <p class="more appears">Searching…</p>
+  if (found.state === 'failed') return <p role="alert">{found.error}</p>
+  const { results, mode } = found.answer
+  if (results.length === 0) {
+    const { filters, ...rest } = query
+    return (
+      <>
+        <p role="status">
+          Nothing was found for “<span dir="auto">{query.q}</span>”
+          {filters === undefined ? '.' : ' in the documents that the filters match.'}
+        </p>
+        {filters === undefined ? null : (
+          <button type="button" onClick={() => onAsk(rest)}>
+            Clear the filters
+          </button>
+        )}
+      </>
+    )
+  }
+  const words = results[0]?.explain?.words ?? []
+  const hits = results.map(toHit)
+  const lists = ['keyword', 'vector'].filter((list) => hits.some((hit) => hit.lists[list] !== undefined))
+  const open = ({ id }: Hit) => {
+    const hit = results.find(({ chunk_id }) => chunk_id === id)
+    if (hit !== undefined) studio.go({ page: 'knowledge', query, documentId: hit.document_id, chunkId: id })
+  }
+  return (
+    <>
+      <p role="status">
+        {results.length} {results.length === 1 ? 'passage' : 'passages'} · {mode}
+        {words.length === 0 ? '' : ` · words looked for: ${words.join(', ')}`}
+      </p>
+      <Hits label="Passages" hits={hits} lists={lists} onOpen={open} opened={chunkId} />
+    </>
+  )
+}
+
+function toHit(result: SearchHit, place: number): Hit {
+  const { chunk_id: id, score, explain, content } = result
+  const own = new Set(wordsOf(content))
+  return {
+    id,
+    rank: explain?.rank ?? place + 1,
+    score,
+    lists: {
+      ...inList('keyword', explain?.keyword_rank, explain?.keyword_score),
+      ...inList('vector', explain?.vector_rank, explain?.vector_score),
+    },
+    where: whereOf(result),
+    words: explain?.words.filter((word) => own.has(word)),
+    text: explain?.text,
+  }
+}
+
+function inList(name: string, rank: number | null | undefined, score: number | null | undefined): Hit['lists'] {
+  return typeof rank === 'number' && typeof score === 'number' ? { [name]: { rank, score } } : {}
+}

@@ -1,0 +1,100 @@
+import { signal } from '@preact/signals'
+import type { Client } from '../../client/client.ts'
+import type { MessageHit } from '../../wire/message.ts'
+import { messageOf } from '../state/message-of.ts'
+
+const pageSize = 50
+/** A page may have nothing, and others follow: so many are read without being asked for. */
+const emptyPages = 20
+const defaultWaitMs = 2000
+
+export type SearchState =
+  /** Nothing was asked. */
+  | { is: 'idle' }
+  | { is: 'reading' }
+  /** The server is making what it searches in; it is asked again. */
+  | { is: 'indexing'; message: string }
+  | { is: 'ready'; hasMore: boolean }
+  | { is: 'failed'; message: string }
+
+/** One search at a time in the messages, page by page. A later one takes the place of an earlier one. */
+export class MessageSearch {
+  readonly state = signal<SearchState>({ is: 'idle' })
+  readonly hits = signal<readonly MessageHit[]>([])
+  /** What the hits were found for. */
+  readonly found = signal('')
+  readonly #client: Client
+  #text = ''
+  #cursor: string | undefined
+  #reading: AbortController | undefined
+  #waiting: ReturnType<typeof setTimeout> | undefined
+
+  /** `client` must not try again by itself. */
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  search(text: string): void {
+    this.close()
+    this.#text = text.trim()
+    this.#cursor = undefined
+    if (this.#text === '') {
+      this.hits.value = []
+      this.found.value = ''
+      this.state.value = { is: 'idle' }
+    } else this.#read([])
+  }
+
+  more(): void {
+    if (this.#cursor !== undefined) this.#read(this.hits.value)
+  }
+
+  /** After a failure, from where it was. */
+  again(): void {
+    this.#read(this.#cursor === undefined ? [] : this.hits.value)
+  }
+
+  close(): void {
+    clearTimeout(this.#waiting)
+    this.#reading?.abort()
+    this.#reading = undefined
+  }
+
+  #read(before: readonly MessageHit[]): void {
+    this.close()
+    const reading = new AbortController()
+    this.#reading = reading
+    if (this.state.value.is !== 'indexing') this.state.value = { is: 'reading' }
+    this.#pages(before, reading.signal).catch((error: unknown) => {
+      if (this.#reading !== reading) return
+      // What was found for other words would stand below it.
+      this.hits.value = before
+      this.#failed(error, () => this.#read(before))
+    })
+  }
+
+  async #pages(before: readonly MessageHit[], signal: AbortSignal): Promise<void> {
+    for (let page = 1; ; page++) {
+      const { messages, next_cursor } = await this.#client.sessions.search(
+        this.#text,
+        {},
+        { limit: pageSize, signal, ...(this.#cursor !== undefined && { cursor: this.#cursor }) },
+      )
+      if (signal.aborted) return
+      this.#cursor = next_cursor ?? undefined
+      if (messages.length === 0 && this.#cursor !== undefined && page < emptyPages) continue
+      this.hits.value = [...before, ...messages]
+      this.found.value = this.#text
+      this.state.value = { is: 'ready', hasMore: this.#cursor !== undefined }
+      return
+    }
+  }
+
+  #failed(error: unknown, again: () => void): void {
+    const { code, retryAfterSeconds } = error as { code?: string; retryAfterSeconds?: number }
+    if (code === 'unavailable' && retryAfterSeconds !== undefined) {
+      this.state.value = { is: 'indexing', message: messageOf(error) }
+      this.#waiting = setTimeout(again, retryAfterSeconds * 1000 || defaultWaitMs)
+    } else this.state.value = { is: 'failed', message: messageOf(error) }
+  }
+}

@@ -1,0 +1,167 @@
+import type { JSX } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { MessageHit } from '../../wire/message.ts'
+import { formatAge, formatCount } from '../parts/format.ts'
+import type { Studio } from '../state/studio.ts'
+import { Marked } from './marked.tsx'
+import { MessageSearch, type SearchState } from './message-search.ts'
+
+/** After the last key. */
+const restMs = 200
+
+/** Messages by their words, in all sessions that the key may see. Its address has what is looked for. */
+export function Search({ studio }: { studio: Studio }): JSX.Element {
+  const address = studio.address.value
+  const text = address.page === 'search' ? address.text : ''
+  const search = useMemo(() => new MessageSearch(studio.impatientClient), [studio])
+  const field = useRef<HTMLInputElement>(null)
+  const results = useRef<HTMLOListElement>(null)
+  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  /** What was typed, as far as the address has it. */
+  const shown = useRef('')
+
+  const show = (wanted: string) => {
+    clearTimeout(typing.current)
+    shown.current = wanted.trim()
+    if (shown.current !== text.trim()) studio.go({ page: 'search', text: shown.current }, true)
+  }
+  useEffect(() => {
+    field.current?.focus()
+    return () => {
+      clearTimeout(typing.current)
+      search.close()
+    }
+  }, [search])
+  useEffect(() => {
+    // By Back, or a link. What is being typed is newer than its address.
+    if (field.current !== null && shown.current !== text.trim()) {
+      field.current.value = text
+      shown.current = text.trim()
+    }
+    search.search(text)
+  }, [search, text])
+  useEffect(() => {
+    const move = (by: number) => {
+      const links = [...(results.current?.querySelectorAll('a') ?? [])]
+      const place = links.indexOf(document.activeElement as HTMLAnchorElement)
+      links[Math.max(0, Math.min(links.length - 1, place + by))]?.focus()
+    }
+    return studio.keys.on({ next: () => move(1), previous: () => move(-1) }, () => document.querySelector('.search'))
+  }, [studio])
+
+  const state = search.state.value
+  const hits = search.hits.value
+  return (
+    <div class="search">
+      <h2>Search</h2>
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          show(field.current?.value ?? '')
+        }}
+      >
+        <label for="search-words">
+          Words that a message has, in any order. <code>open*</code> finds words that begin so.
+        </label>
+        <input
+          id="search-words"
+          ref={field}
+          type="search"
+          autocomplete="off"
+          maxLength={1000}
+          onInput={({ currentTarget: { value } }) => {
+            clearTimeout(typing.current)
+            typing.current = setTimeout(() => show(value), restMs)
+          }}
+          onKeyDown={(event) => {
+            const first = event.key === 'ArrowDown' ? results.current?.querySelector('a') : null
+            if (!first) return
+            event.preventDefault()
+            first.focus()
+          }}
+        />
+      </form>
+      <p role="status" class={state.is === 'reading' ? 'about appears' : 'about'} key={state.is}>
+        {aboutSearch(state, search)}
+      </p>
+      {state.is === 'failed' ? (
+        <p role="alert" class="failure">
+          The messages could not be searched: {state.message}{' '}
+          <button type="button" onClick={() => search.again()}>
+            Try again
+          </button>
+        </p>
+      ) : null}
+      {state.is === 'ready' && hits.length === 0 && !state.hasMore ? (
+        <button
+          type="button"
+          onClick={() => {
+            if (field.current !== null) field.current.value = ''
+            show('')
+            field.current?.focus()
+          }}
+        >
+          Clear the search
+        </button>
+      ) : null}
+      {hits.length === 0 ? null : (
+        <ol class="hits" ref={results}>
+          {hits.map((hit) => (
+            <li key={hit.message_id}>
+              <Hit studio={studio} hit={hit} query={search.found.value} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {state.is === 'ready' && state.hasMore ? (
+        <button type="button" onClick={() => search.more()}>
+          Search older messages
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+interface HitProps {
+  studio: Studio
+  hit: MessageHit
+  query: string
+}
+
+function Hit({ studio, hit, query }: HitProps): JSX.Element {
+  const { session_id: sessionId, run_id: runId, role, entity_id, created_at, snippet, replaced } = hit
+  return (
+    <a class="hit" href={studio.urlOf({ page: 'chats', sessionId, runId, filter: {} })}>
+      <span dir="auto">
+        <Marked text={snippet} query={query} />
+      </span>
+      <span class="more">
+        {role === 'user' ? `to ${entity_id}` : `by ${entity_id}`} ·{' '}
+        <time dateTime={created_at} title={new Date(created_at).toLocaleString()}>
+          {formatAge(Date.parse(created_at), Date.now())}
+        </time>
+        {replaced === true ? ' · another run has taken its place' : ''}
+      </span>
+    </a>
+  )
+}
+
+function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string {
+  const count = hits.value.length
+  switch (state.is) {
+    case 'reading':
+      return 'Searching… The first search reads all messages, which may take some seconds.'
+    case 'indexing':
+      return `The search goes on by itself. The server says: ${state.message}`
+    case 'ready':
+      if (count === 0) {
+        return state.hasMore
+          ? `Not found yet: “${found.value}”. There are older messages.`
+          : `No message has all the words of “${found.value}”.`
+      }
+      return `${formatCount(count)}${state.hasMore ? ' or more' : ''} ${count === 1 && !state.hasMore ? 'message has' : 'messages have'} all the words, newest first`
+    default:
+      return ''
+  }
+}

@@ -1,0 +1,71 @@
+import { signal } from '@preact/signals'
+import type { Client } from '../../client/client.ts'
+import type { Agent } from '../../wire/agent.ts'
+import type { LiveEvent } from '../../wire/live.ts'
+import type { Me } from '../../wire/me.ts'
+
+export interface Trouble {
+  message: string
+  file?: string
+  line?: number
+  excerpt?: string
+}
+
+/** The server, as the key in use has it: its agents, its version, and what the key may do. */
+export class Served {
+  readonly me = signal<Me | undefined>(undefined)
+  readonly agents = signal<readonly Agent[]>([])
+  /** The config that was saved can't be used; what was there before goes on. */
+  readonly trouble = signal<Trouble | undefined>(undefined)
+  /** The page may be of another. */
+  readonly version = signal<string | undefined>(undefined)
+  #client: Client | undefined
+
+  /** With another client, of another key perhaps; nothing is known until `read`. */
+  use(client: Client): void {
+    this.#client = client
+    this.me.value = undefined
+    this.agents.value = []
+    this.trouble.value = undefined
+  }
+
+  async readMe(client: Client): Promise<void> {
+    const me = await client.me()
+    if (this.#client === client) this.me.value = me
+  }
+
+  async readAgents(client: Client): Promise<void> {
+    const { agents } = await client.agents.list()
+    if (this.#client === client) this.agents.value = agents
+  }
+
+  receive(events: readonly LiveEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'agents') this.#agentsChanged(event)
+      else if (event.type === 'hello') this.#greeted(event)
+    }
+  }
+
+  #greeted({ server_id: serverId, version }: Extract<LiveEvent, { type: 'hello' }>): void {
+    this.version.value = version
+    const me = this.me.value
+    if (me === undefined || me.server_id === serverId) return
+    // Another process: it has read its own config, and may take the key for another.
+    this.me.value = { ...me, server_id: serverId }
+    this.trouble.value = undefined
+    this.#again((client) => this.readMe(client))
+    this.#again((client) => this.readAgents(client))
+  }
+
+  #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
+    this.trouble.value = ok ? undefined : error
+    if (ok) this.#again((client) => this.readAgents(client))
+  }
+
+  #again(read: (client: Client) => Promise<void>): void {
+    if (this.#client === undefined) return
+    read(this.#client).catch(() => {
+      // What was known before is shown until the next change or the next visit; the server decides anyway.
+    })
+  }
+}

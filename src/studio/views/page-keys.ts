@@ -1,0 +1,91 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Address } from '../state/address.ts'
+import { isUnderWay } from '../state/conversation.ts'
+import type { Studio } from '../state/studio.ts'
+import { ColumnFocus, isFocusLost } from './columns.ts'
+
+interface PageKeyOptions {
+  onHelp: (isHelping: true) => void
+  /** What had the focus before is gone. */
+  takesFocus: boolean
+}
+
+const againMs = 1000
+
+/** The keys of every page, and where the focus is after another one is shown. Gives what is to be told. */
+export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFocus }: PageKeyOptions): string {
+  const focus = useMemo(() => new ColumnFocus(), [])
+  const [notice, setNotice] = useState('')
+  const armed = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const before = useRef<Address | undefined>(undefined)
+
+  useEffect(() => focus.listen(), [focus])
+
+  useEffect(() => {
+    const isFirst = before.current === undefined && !takesFocus
+    const isOther = before.current?.page !== address.page
+    before.current = address
+    if (isFirst) return
+    if (address.page === 'chats' && address.isNew === true) focusField()
+    else if (isOther || isFocusLost()) focus.arrive()
+  }, [address, focus, takesFocus])
+
+  useEffect(() => {
+    /** Says it for as long as it holds. */
+    const tell = (text: string) => {
+      clearTimeout(armed.current)
+      setNotice(text)
+      armed.current = setTimeout(() => {
+        armed.current = undefined
+        setNotice('')
+      }, againMs)
+    }
+    const close = () => {
+      const working = studio.chats.conversation.value?.turns.value.findLast(({ run }) => isUnderWay(run))
+      const isShown = studio.address.value.page === 'chats'
+      if (working !== undefined && isShown && armed.current !== undefined) {
+        tell('Stopping the run…')
+        void studio.stop(working.run.run_id)
+        return
+      }
+      closeOne(studio)
+      if (working !== undefined && isShown && studio.may('run')) tell('Press Escape once more to stop the run.')
+    }
+    const handlers = {
+      help: () => onHelp(true),
+      search: () => studio.go({ page: 'search', text: '' }),
+      chats: () => studio.go({ page: 'chats', filter: {} }),
+      knowledge: () => studio.go({ page: 'knowledge', query: {} }),
+      agents: () => studio.go({ page: 'agents' }),
+      new: () => studio.go(studio.newChat),
+      left: () => {
+        if (!focus.move(-1)) closeOne(studio)
+      },
+      right: () => void focus.move(1),
+      close,
+    }
+    // A dialog has its own Escape, and what is behind it can't be reached.
+    const off = studio.keys.on(handlers, () => (document.querySelector('dialog[open]') === null ? document : null))
+    return () => {
+      off()
+      clearTimeout(armed.current)
+    }
+  }, [studio, focus, onHelp])
+  return notice
+}
+
+/** The innermost thing that is open: a run, a session on a narrow screen, or a page. */
+function closeOne(studio: Studio): void {
+  const address = studio.address.value
+  if (address.page === 'search') studio.back()
+  if (address.page !== 'chats') return
+  const { sessionId, runId, filter } = address
+  if (runId !== undefined) studio.go({ page: 'chats', ...(sessionId !== undefined && { sessionId }), filter })
+  else if (document.querySelector('.shell > .sessions')?.checkVisibility() === false) {
+    studio.go({ page: 'chats', filter })
+  }
+}
+
+function focusField(): void {
+  document.querySelector<HTMLElement>('.shell > .conversation textarea')?.focus()
+}

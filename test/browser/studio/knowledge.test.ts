@@ -1,0 +1,216 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { lookAt, treeOf } from '../../support/browser/look.ts'
+import { nothingWrong, visit } from '../../support/browser/visit.ts'
+import { type RunningTestServer, startServer } from '../../support/server.ts'
+
+const hours =
+  '# Hours\n\n## Winter\n\nFrom November to March the office opens at nine.\n\n## Summer\n\nIn summer it opens at eight.\n'
+const hostile =
+  '<img src=x onerror="alert(1)"> <script>alert(2)</script> [out](javascript:alert(3)) gnp.exe\u202e parrot'
+
+let chromium: TestBrowser
+let server: RunningTestServer
+let embedder: Server
+/** While it is set, what is embedded waits for it. */
+let held: Promise<void> | undefined
+
+beforeAll(async () => {
+  chromium = await openBrowser()
+  embedder = createServer(async (request, response) => {
+    const { input } = JSON.parse((await buffer(request)).toString()) as { input: string[] }
+    if (input.length < 10) await held
+    const data = input.map((text, index) => ({ index, embedding: [text.length, 1, 2, 3] }))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
+  })
+  await new Promise<void>((resolve) => embedder.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(embedder.address() as AddressInfo).port}/v1`
+  server = await startServer({
+    embedding: { provider: 'openai', baseUrl, model: 'lengths', apiKey: 'none' },
+  })
+  await add(server, 'docs/hours.md', hours, { topic: 'office' })
+  await add(server, '<b>name</b>.md', hostile)
+})
+afterAll(async () => {
+  await Promise.all([chromium?.close(), server?.close()])
+  embedder?.close().closeAllConnections()
+})
+
+async function add({ call }: RunningTestServer, name: string, content: string, metadata = {}, headers = {}) {
+  const { json } = await call('POST', '/api/v1/knowledge/content', { name, content, metadata, chunk_size: 80 }, headers)
+  return json as { document_id: string; chunk_ids: string[] }
+}
+
+const open = (path: string, options = {}) => visit(chromium, server.url, path, options)
+
+test('a search shows why each passage has its rank, and opens it with its neighbours, by keys alone', async () => {
+  const { page, ...visited } = await open('/studio')
+  await page.getByRole('button', { name: 'New chat' }).focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('k')
+  await page.getByRole('option', { name: /hours\.md/ }).waitFor()
+  await page.getByLabel('Filters').fill('{"topic":"office"}')
+  await page.getByRole('searchbox', { name: 'Search the documents' }).fill('winter opens')
+  await page.keyboard.press('Enter')
+  await page
+    .getByRole('button', { name: /docs\/hours\.md:/ })
+    .first()
+    .waitFor()
+  expect(await treeOf(page.locator('.hits tbody'))).toMatchInlineSnapshot(`
+    "- rowgroup:
+      - 'row "1 0.99 1 (0.19) 2 (0.97) docs/hours.md:1–6 ## Winter winter opens"':
+        - cell "1"
+        - cell "0.99"
+        - cell "1 (0.19)"
+        - cell "2 (0.97)"
+        - 'cell "docs/hours.md:1–6 ## Winter"':
+          - button "docs/hours.md:1–6"
+          - paragraph: "## Winter"
+        - cell "winter opens"
+      - row "2 0.99 2 (0.00) 1 (0.97) docs/hours.md:7–9 In summer it opens at eight. opens":
+        - cell "2"
+        - cell "0.99"
+        - cell "2 (0.00)"
+        - cell "1 (0.97)"
+        - cell "docs/hours.md:7–9 In summer it opens at eight.":
+          - button "docs/hours.md:7–9"
+          - paragraph: In summer it opens at eight.
+        - cell "opens""
+  `)
+  await page
+    .getByRole('button', { name: /docs\/hours\.md:/ })
+    .first()
+    .focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: /Passage/ }).waitFor()
+  expect(await treeOf(page.getByRole('article', { name: /Passage/ }))).toMatchInlineSnapshot(`
+    "- article "Passage 1":
+      - strong: docs/hours.md:1–6
+      - button "Copy the passage": copy
+      - text: Around it
+      - combobox "Around it":
+        - option "0"
+        - option "1" [selected]
+        - option "2"
+        - option "3"
+        - option "4"
+        - option "5"
+      - paragraph: Hours › Winter
+      - text: "# Hours ## Winter From November to March the office opens at nine."
+      - link "Passage 2, lines 7–9":
+        - /url: /studio/knowledge/d/doc_…/c/chk_…?q=winter+opens&filters=%7B%22topic%22%3A%22office%22%7D
+      - text: "## Summer In summer it opens at eight."
+      - group: "metadata: {2}""
+  `)
+  expect(new URL(page.url()).search).toBe('?q=winter+opens&filters=%7B%22topic%22%3A%22office%22%7D')
+  expect(await lookAt(page)).toEqual([])
+  await page.goBack()
+  await page.getByRole('region', { name: 'Document', exact: true }).waitFor({ state: 'detached' })
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('filters that are no JSON are told at their field; nothing found says for what', async () => {
+  const { page, ...visited } = await open('/studio/knowledge?q=winter&mode=keyword&limit=3')
+  await page.getByRole('button', { name: /hours/ }).first().waitFor()
+  expect(await page.getByLabel('Mode').inputValue()).toBe('keyword')
+  await page.getByLabel('Filters').fill('topic')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('alert').filter({ hasText: 'object in JSON' }).waitFor()
+  await page.getByLabel('Filters').fill('{"topic":"garden"}')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByText('in the documents that the filters match').waitFor()
+  expect(await treeOf(page.locator('.found'))).toMatchInlineSnapshot(`
+    "- status: Nothing was found for “winter” in the documents that the filters match.
+    - button "Clear the filters""
+  `)
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('button', { name: /hours/ }).first().waitFor()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('what is in documents, and their names, is text', async () => {
+  const { page, ...visited } = await open('/studio/knowledge?q=parrot')
+  await page.getByRole('button', { name: /name/ }).first().click()
+  await page.getByRole('article').getByText('onerror').waitFor()
+  expect(await page.locator('main img, main script, main b, main article a[href^=javascript]').count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('a document is deleted after a question, and is gone in every window', async () => {
+  const { document_id: id } = await add(server, 'short-lived.md', 'Here for a moment.')
+  const one = await open(`/studio/knowledge/d/${id}`)
+  const other = await open(`/studio/knowledge/d/${id}`)
+  await other.page.getByRole('heading', { name: 'short-lived.md' }).waitFor()
+  await one.page.getByRole('button', { name: 'Delete…' }).click()
+  expect(await lookAt(one.page)).toEqual([])
+  await one.page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await one.page.getByRole('region', { name: 'Document', exact: true }).waitFor({ state: 'detached' })
+  await other.page.getByText('not there any more').waitFor()
+  expect(await treeOf(other.page.getByRole('region', { name: 'Document', exact: true }))).toMatchInlineSnapshot(`
+    "- region "Document":
+      - heading "Document" [level=3]
+      - alert: This document is not there any more. It was deleted, or the address is wrong."
+  `)
+  for (const { page } of [one, other])
+    await page.getByRole('option', { name: /short-lived/ }).waitFor({ state: 'detached' })
+  expect(await one.end()).toEqual(nothingWrong)
+  await other.end()
+})
+
+test('a reindex shows how far it is, also in other windows', async () => {
+  const one = await open('/studio/knowledge')
+  const other = await open('/studio/knowledge')
+  for (const { page } of [one, other]) await page.getByRole('option', { name: /hours/ }).waitFor()
+  const hold = Promise.withResolvers<void>()
+  held = hold.promise
+  await one.page.getByRole('button', { name: 'Reindex…' }).click()
+  await one.page.getByRole('button', { name: 'Start' }).click()
+  for (const { page } of [one, other]) await page.getByText('Reindexing…').waitFor()
+  await other.page.getByRole('progressbar', { name: 'Reindex' }).waitFor()
+  expect(await treeOf(other.page.locator('.library-status'))).toMatchInlineSnapshot(`
+    "- text: 2 documents · 4 passages · embedder openai lengths
+    - status: Reindexing…
+    - progressbar "Reindex"
+    - text: 0 of 4 passages"
+  `)
+  expect(await lookAt(other.page)).toEqual([])
+  held = undefined
+  hold.resolve()
+  for (const { page } of [one, other]) await page.getByRole('button', { name: 'Reindex…' }).waitFor()
+  expect([await one.end(), await other.end()]).toEqual([nothingWrong, nothingWrong])
+})
+
+test('two thousand documents are a few rows, and pages are read as they are scrolled to', async () => {
+  const documents = Array.from({ length: 2000 }, (_, place) => ({
+    source: `many/${place}.txt`,
+    content: `text ${place}`,
+  }))
+  for (const half of [documents.slice(0, 1000), documents.slice(1000)])
+    await server.call('POST', '/api/v1/knowledge/documents', { documents: half })
+  const { page, ...visited } = await open('/studio/knowledge')
+  await page.getByRole('option', { name: 'many/1999.txt' }).waitFor()
+  const pages = () => visited.urls.filter((url) => url.includes('/knowledge/documents')).length
+  expect(pages()).toBeLessThan(3)
+  const list = page.getByRole('listbox', { name: 'Documents' })
+  await page.getByRole('option', { name: 'many/1999.txt' }).focus()
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press('End')
+        return list.getByRole('option', { name: 'hours.md' }).count()
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1)
+  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('option')
+  expect(await list.getByRole('option').count()).toBeLessThan(60)
+  expect(pages()).toBeGreaterThan(15)
+  expect(await visited.end()).toEqual(nothingWrong)
+})

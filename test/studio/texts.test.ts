@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { BlockSplitter } from '../../src/core/text/blocks.ts'
+import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
+import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
+import { safeName } from '../../src/studio/parts/format.ts'
+
+function blocksOf(text: string): string[] {
+  const splitter = new BlockSplitter()
+  const blocks: string[] = []
+  for (const block of splitter.push(text)) joinCode(blocks, block)
+  joinCode(blocks, splitter.open)
+  return blocks
+}
+
+describe('long code', () => {
+  test.each(['```ts', '~~~~'])('that was cut is one block again after %s', (fence) => {
+    const code = Array.from({ length: 2000 }, (_, line) => `line ${line}`).join('\n')
+    const marker = fence.replace('ts', '')
+    const text = `Before.\n\n${fence}\n${code}\n${marker}\n\nAfter.`
+    expect(blocksOf(text).join('')).toContain(`${fence}\n${code}\n${marker}`)
+    expect(blocksOf(text)).toHaveLength(3)
+  })
+
+  test('is not joined with other code, or with text that was cut', () => {
+    expect(blocksOf('```a\n1\n```\n\n```a\n2\n```\n')).toHaveLength(2)
+    expect(blocksOf('word '.repeat(2000))).toHaveLength(3)
+  })
+})
+
+describe('of a very long text', () => {
+  test('the middle waits to be asked for', () => {
+    const blocks = Array.from({ length: 100 }, () => 'a'.repeat(4000))
+    expect(gapOf(blocks)).toEqual({ from: 8, to: 92, characters: 336_000 })
+  })
+
+  test('nothing waits when it is not that long', () => {
+    expect(gapOf(Array.from({ length: 16 }, () => 'a'.repeat(4000)))).toBeUndefined()
+    expect(gapOf(['a'.repeat(200_000)])).toBeUndefined()
+    expect(gapOf([])).toBeUndefined()
+  })
+})
+
+describe('a name of a file', () => {
+  test.each([
+    ['report.pdf', 'report.pdf'],
+    ['evil\u202egnp.exe', 'evil\ufffdgnp.exe'],
+    ['../../etc/passwd', '.._.._etc_passwd'],
+    ['a\u0000b\nc\u200b', 'a\ufffdb\ufffdc\ufffd'],
+    [`${'x'.repeat(300)}.txt`, `${'x'.repeat(116)}….txt`],
+    [`a.${'y'.repeat(300)}`, `a.${'y'.repeat(118)}…`],
+  ])('%j is shown as %j', (name, shown) => {
+    expect(safeName(name)).toBe(shown)
+  })
+})
+
+describe('files that a server may not take', () => {
+  const file = (name: string, size: number) => ({ name, size })
+  const mb = 1024 * 1024
+  test.each([
+    [[file('a.txt', 8 * mb)], ''],
+    [[file('large\u202e.bin', 9 * mb)], 'large\ufffd.bin has 9.0 MB. A server takes files of up to 8.0 MB'],
+    [
+      [file('a', 6 * mb), file('b', 5 * mb)],
+      'The files have 11.0 MB together. A server takes messages of up to 10.0 MB',
+    ],
+    [Array.from({ length: 11 }, () => file('a', 1)), 'These are 11 files. A server takes up to 10 with a message'],
+  ])('are told before they are sent %#', (files, words) => {
+    expect(warningOf(files)).toBe(words === '' ? '' : `${words}, unless its limits are set otherwise.`)
+  })
+})
