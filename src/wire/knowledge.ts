@@ -16,6 +16,8 @@ import {
   collection,
   documentFields,
   documentSettings,
+  filters,
+  filtersName,
   notBlank,
   searchSettings,
 } from '../schema/knowledge.ts'
@@ -23,6 +25,8 @@ import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
+
+export const Filters = component(filtersName, filters)
 
 export const SearchRequest = component('SearchRequest', searchSettings)
 export type SearchRequest = z.input<typeof SearchRequest>
