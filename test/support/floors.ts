@@ -140,6 +140,7 @@ const homes: readonly Home[] = [
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
+  { library: 'htmlparser2', at: ['sources/web/'] },
   { library: 'preact', at: ['studio/'] },
   { library: '@preact/signals', at: ['studio/'] },
   { library: 'marked', at: ['cli/', 'studio/'] },

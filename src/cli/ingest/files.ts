@@ -53,7 +53,8 @@ export async function ingestContent(
   return toResult(await ingestOne({}, source, () => ingestBytes(client, content, options)))
 }
 
-async function ingestBytes(
+/** Rejects when the server refuses. */
+export async function ingestBytes(
   client: Client,
   { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
   { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
