@@ -20,6 +20,12 @@ import {
 } from '../../support/knowledge/filter-comparison.ts'
 import type { Filterable } from '../../support/knowledge/plain-filter.ts'
 
+const wordQuery = (...words: string[]) => ({
+  find: words,
+  score: words.map((word) => ({ words: [word], weight: 1 })),
+  chunks: 100,
+})
+
 async function openNew(path: string): Promise<Connection> {
   await writeFile(path, '', { flag: 'a' })
   return Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
@@ -65,16 +71,16 @@ describe('the document store', () => {
     const { key } = await store.ensureCollection('c', embedding)
     const first = await reserve(store, 2)
     await store.addChunks(key, chunksOf(first, 0, 'anchor chain'))
-    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
     expect(await store.totals()).toEqual({ documents: 0, chunks: 0 })
     const published = generationOf(first.generation, { source: 's', chunk_count: 2 })
     await store.publish(key, [{ ...chunksOf(first, 1, 'anchor rope'), document: published }])
-    expect((await store.keyword(key, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
+    expect((await store.keyword(key, wordQuery('anchor'), {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
 
     const second = await reserve(store, 1)
     const replacement = generationOf(second.generation, { source: 's' })
     await store.publish(key, [{ ...chunksOf(second, 0, 'sail'), document: replacement }])
-    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
     expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
     await store.collect([first.generation, second.generation])
     expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
@@ -120,7 +126,9 @@ describe('the document store', () => {
             given[at]?.map((chunk) => [chunk.text, chunk.heading]),
           )
           for (const [index, word] of words.entries())
-            expect((await store.keyword(key, [word], {}, 10)).map(({ chunk }) => chunk)).toEqual([firstChunk + index])
+            expect((await store.keyword(key, wordQuery(word), {}, 10)).map(({ chunk }) => chunk)).toEqual([
+              firstChunk + index,
+            ])
         }
       }),
       { numRuns: 50 },
@@ -168,13 +176,53 @@ describe('the document store', () => {
     expect(await store.similarWords(key, '123457', 3)).toEqual([])
   })
 
+  it('finds the forms of a word, bounded, and none of a word that nobody wrote', async () => {
+    const store = await open('inflections.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const text = `retry retries retried retrying retro use using settings setting ${'a'.repeat(60)} Größe strasse`
+    const place = await reserve(store, 1)
+    await store.publish(key, [{ ...chunksOf(place, 0, text), document: generationOf(place.generation) }])
+    const found = await store.inflections(key, ['retries', 'uses', 'set', 'absent', "x'y", 'is', '日本'])
+    expect(found.get('retries')?.toSorted()).toEqual(['retried', 'retry', 'retrying'])
+    expect(found.get('uses')?.toSorted()).toEqual(['use', 'using'])
+    expect(found.get('set')?.toSorted()).toEqual(['setting', 'settings'])
+    expect([...found.keys()]).toEqual(['retries', 'uses', 'set'])
+  })
+
+  it('scores by all words what it found by some, and keeps what is too long to score after it', async () => {
+    const store = await open('scored.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const texts = [
+      'anchor rope',
+      'anchor chain',
+      `anchor ${'x '.repeat(250_000)}`,
+      'chain rope',
+      `anchor ${'y '.repeat(250_000)}`,
+    ]
+    const chunks: number[] = []
+    for (const text of texts) {
+      const place = await reserve(store, 1)
+      await store.publish(key, [
+        { ...chunksOf(place, 0, text), document: { ...generationOf(place.generation), source: text.slice(0, 20) } },
+      ])
+      chunks.push(place.firstChunk)
+    }
+    const query = { ...wordQuery('anchor', 'chain'), find: ['anchor'] }
+    const found = (await store.keyword(key, query, {}, 10)).map(({ chunk }) => chunks.indexOf(chunk))
+    expect(found.slice(0, 2)).toEqual([1, 0])
+    expect(found.slice(2).toSorted()).toEqual([2, 4])
+    expect(await store.keyword(key, query, {}, 1)).toHaveLength(1)
+    const scores = (await store.keyword(key, query, {}, 10)).map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one))
+  })
+
   it('takes over a file of version 1 with its chunks and words', async () => {
     const path = join(folder, 'version-1.db')
     await writeVersion1(path)
     const store = createDocumentStore({ path })
     await store.open()
     stores.push(store)
-    expect((await store.keyword(1, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toEqual([1])
+    expect((await store.keyword(1, wordQuery('anchor'), {}, 10)).map((hit) => hit.chunk)).toEqual([1])
     expect(await store.similarWords(1, 'anchr', 3)).toEqual(['anchor'])
     expect((await store.current(1, [1]))[0]).not.toHaveProperty('page')
     expect(await store.chunksAround('chk_1', 5, 1_000)).toMatchObject([{ id: 'chk_1', documentId: 'doc_1' }])
@@ -220,7 +268,7 @@ describe('the document store', () => {
 
     it('bind the keyword index', async () => {
       const filter = { chunker_type: 'code' }
-      const found = await store.keyword(collection.key, ['word'], filter, 100)
+      const found = await store.keyword(collection.key, wordQuery('word'), filter, 100)
       expect(found).toHaveLength(60)
     })
 
