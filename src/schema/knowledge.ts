@@ -74,7 +74,7 @@ export const searchSettings = z.object({
     .optional()
     .describe('The number of neighbouring chunks to add around each result.'),
   collection,
-  explain: flag().optional().describe('Explain the rank of each result.'),
+  explain: flag().optional().describe('Explain the rank of each result, and how the search came to its results.'),
 })
 
 export const chunkSettings = z.object({

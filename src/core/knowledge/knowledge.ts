@@ -74,6 +74,16 @@ export interface HitExplanation {
   text: string
   /** The words searched for, corrections of misspelt words included. */
   words: string[]
+  /** Those of them that the hit or the headings above it have. */
+  matches: string[]
+  /** Its place in each list that the search put together, as in a trace. */
+  lists: Record<string, ListPlace>
+}
+
+/** `rank` counts from 1. */
+export interface ListPlace {
+  rank: number
+  score: number
 }
 
 export interface SearchQuery {
@@ -111,7 +121,7 @@ export interface Candidate
   rank: number
   score: number
   /** Its place in each merged list: `keyword`, and the name of the embedder. */
-  lists: Record<string, { rank: number; score: number }>
+  lists: Record<string, ListPlace>
 }
 
 /** A document's content: text, or bytes whose reader is found by media type and name. */

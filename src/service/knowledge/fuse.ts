@@ -1,4 +1,5 @@
 import type { Ranking } from '../../core/knowledge/document-store.ts'
+import type { ListPlace } from '../../core/knowledge/knowledge.ts'
 
 /** A ranking under the name that traces and runs show: `keyword`, or an embedder. */
 export interface RankedList {
@@ -32,12 +33,17 @@ export function fuse(lists: readonly RankedList[]): Ranking {
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
 }
 
+/** The places of a chunk in the lists that have it. */
+export function placesIn(lists: readonly RankedList[], key: number): Record<string, ListPlace> {
+  const places = lists.flatMap(({ name }): [string, ListPlace][] => {
+    const place = placeIn(lists, name, key)
+    return place ? [[name, place]] : []
+  })
+  return Object.fromEntries(places)
+}
+
 /** The rank counts from 1. */
-export function placeIn(
-  lists: readonly RankedList[],
-  name: string,
-  key: number,
-): { rank: number; score: number } | undefined {
+export function placeIn(lists: readonly RankedList[], name: string, key: number): ListPlace | undefined {
   const ranking = lists.find((list) => list.name === name)?.ranking ?? []
   const at = ranking.findIndex(({ chunk }) => chunk === key)
   const entry = ranking[at]
