@@ -2,8 +2,7 @@ import type { Client } from '../../client/client.ts'
 import type { SearchSettings } from '../../client/knowledge.ts'
 import type { TracedRetrieval } from '../../core/events/trace.ts'
 import { allOf } from '../../core/knowledge/filter.ts'
-import type { Filters, SearchMode } from '../../core/knowledge/knowledge.ts'
-import type { SearchAnswer } from '../../wire/knowledge.ts'
+import type { Filters, SearchHit, SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import { UsageError } from '../command/exit.ts'
 import { formatRetrieval } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
@@ -56,7 +55,7 @@ async function settingsOf(client: Client, agent: string, given: Settings, signal
 export function formatExplanation(
   query: string,
   { limit, filters }: Settings,
-  { results, mode, trace }: SearchAnswer,
+  { results, mode, trace }: SearchResult,
   width = tableColumns(),
 ): string[] {
   const numbers = new Map(results.map(({ chunk_id }, at) => [chunk_id, at + 1]))
@@ -75,7 +74,7 @@ export function formatExplanation(
   return [...formatRetrieval(search, width), ...results.flatMap(formatHit)]
 }
 
-function formatHit(hit: SearchAnswer['results'][number], at: number): string[] {
+function formatHit(hit: SearchHit, at: number): string[] {
   const { explain } = hit
   if (explain === undefined) return []
   const words = explain.matches.length === 0 ? 'none of the words' : terminalLine(explain.matches.join(' '))
