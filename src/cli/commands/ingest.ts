@@ -9,6 +9,7 @@ import { addConnectFlags, type ConnectOptions, encodingName, integerBetween, rep
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { findDataFolder } from '../connect/project.ts'
+import { ownKnowledge } from '../ingest/files.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
 import { ingestPaths, isAddress } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
@@ -80,7 +81,9 @@ export const command: CommandModule<IngestOptions> = {
     const ingestOnce = async () => {
       const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
       try {
-        before = await withClient(options, context, (client) => ingestPaths(client, { ...wanted, before }, report))
+        before = await withClient(options, context, (client, _url, own) =>
+          ingestPaths(client, { ...wanted, before, own: ownKnowledge(own) }, report),
+        )
       } finally {
         report.end()
       }

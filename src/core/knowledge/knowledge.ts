@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
+import type { FileContent } from './drivers.ts'
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const
 export type SearchMode = (typeof searchModes)[number]
@@ -139,6 +140,12 @@ export interface IngestInput {
   collection?: string | undefined
 }
 
+/** A local file. `encoding`: of text that is not UTF-8. */
+export interface IngestFile extends Omit<IngestInput, 'content'> {
+  file: FileContent
+  encoding?: string | undefined
+}
+
 export interface IngestResult {
   document_id: string
   chunk_ids: string[]
@@ -236,6 +243,8 @@ export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
   /** Work alternates between callers (any id): slow documents of one do not delay another's. */
   ingest(input: IngestInput, signal?: AbortSignal, caller?: string): Promise<IngestResult>
+  /** Text is read in parts, other formats whole; the document is whole or absent. Throws what `ingest` throws. */
+  ingestFile(input: IngestFile, signal?: AbortSignal, caller?: string): Promise<IngestOutcome>
   /** Outcomes are in the order of the items. A failed item has an outcome; storage errors are thrown. */
   ingestMany(items: readonly IngestItem[], signal?: AbortSignal, caller?: string): Promise<IngestOutcome[]>
   config(): Promise<KnowledgeConfig>

@@ -35,6 +35,9 @@ function recordingKnowledge(): Knowledge {
       const trace = query.trace && { collection: 'default', words: [], candidates: [] }
       return { results: [], mode: query.mode ?? 'hybrid', ...(trace && { trace }) }
     },
+    ingestFile: async () => {
+      throw new Error('no route ingests files of its own machine')
+    },
     ingestMany: async () => [],
     async ingest(input) {
       if (input.media_type === 'application/pdf') throw new AppError('unreadable_document', 'It is not a PDF.')
