@@ -1,5 +1,6 @@
 import { defineConfig } from 'tsdown'
 import { tellBundled } from './scripts/bundled/plugin.ts'
+import { chunkOf } from './scripts/studio/chunk-of.ts'
 import { studioAssets } from './scripts/studio/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
@@ -52,7 +53,13 @@ const studio = defineConfig({
   clean: false,
   deps: { alwaysBundle: [/./] },
   plugins: [studioAssets('src/studio/style')],
-  outputOptions: { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+  // Nothing imports the entry from outside: what lazy parts share with it stays in its file.
+  inputOptions: { preserveEntrySignatures: false },
+  outputOptions: {
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf }] },
+  },
 })
 
 export default [program, studio]

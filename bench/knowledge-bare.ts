@@ -16,7 +16,10 @@ export async function openBare(folder: string) {
     async prepare(query: string): Promise<() => Promise<unknown>> {
       const words = queryWordsOf(query)
       const vector = await embedder.embedQuery(query, (asked, trigrams) => documents.frequencies(1, asked, trigrams))
-      return () => Promise.all([documents.keyword(1, words, {}, 50), table.search(vector, 100)])
+      const { chunks, words: texts } = await documents.frequencies(1, words, [])
+      const score = words.map((word) => ({ words: [word], texts: texts.get(word) ?? 0, weight: 1 }))
+      return () =>
+        Promise.all([documents.keyword(1, { find: words, score, chunks }, {}, 50), table.search(vector, 100)])
     },
     async close() {
       await vectors.close()

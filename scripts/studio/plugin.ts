@@ -22,6 +22,8 @@ interface Output {
 /** What the server needs to know of the built studio: the files of the page, and all that it may send. */
 export interface StudioManifest {
   script: string
+  /** What the script imports at once. */
+  imports: string[]
   style: string
   files: string[]
 }
@@ -38,8 +40,8 @@ export function studioAssets(folder: string) {
       const style = styleOf(folder)
       const styleName = `studio-${hashOf(style)}.css`
       const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk')
-      const script = chunks.find(({ isEntry }) => isEntry === true)?.fileName
-      if (script === undefined) throw new Error('the studio has no entry')
+      const entry = chunks.find(({ isEntry }) => isEntry === true)
+      if (entry === undefined) throw new Error('the studio has no entry')
       const outside = chunks.flatMap(({ imports = [] }) => imports.filter((name) => !(name in bundle)))
       if (outside.length > 0) throw new Error(`no browser has ${outside.join(', ')}`)
       const files = new Map([[styleName, style], ...chunks.map(({ fileName, code = '' }) => [fileName, code] as const)])
@@ -53,12 +55,27 @@ export function studioAssets(folder: string) {
       for (const [name, source] of files) {
         this.emitFile({ type: 'asset', fileName: `${name}.br`, source: compressed(source) })
       }
-      const manifest: StudioManifest = { script, style: styleName, files: [...files.keys()].sort() }
+      const manifest: StudioManifest = {
+        script: entry.fileName,
+        imports: importsOf(entry, chunks),
+        style: styleName,
+        files: [...files.keys()].sort(),
+      }
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source: `${JSON.stringify(manifest)}\n` })
       const sizes: ModuleSizes = Object.fromEntries(chunks.map((chunk) => [chunk.fileName, sizesOf(chunk)]))
       this.emitFile({ type: 'asset', fileName: 'modules.json', source: `${JSON.stringify(sizes)}\n` })
     },
   }
+}
+
+function importsOf(chunk: Chunk, chunks: readonly Chunk[], found: string[] = []): string[] {
+  for (const name of chunk.imports ?? []) {
+    if (found.includes(name)) continue
+    found.push(name)
+    const imported = chunks.find(({ fileName }) => fileName === name)
+    if (imported !== undefined) importsOf(imported, chunks, found)
+  }
+  return found
 }
 
 /** The files in the order of their names. */

@@ -1,7 +1,15 @@
 export { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
 export type { Json, JsonObject } from '../core/json.ts'
-export type { ChunkerType, Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
+export type {
+  ChunkerType,
+  FilterOperators,
+  Filters,
+  FilterValue,
+  IngestResult,
+  Reindexing,
+  SearchMode,
+} from '../core/knowledge/knowledge.ts'
 export type { CallAnswer, EntityKind, RunStatus, Waiting, WaitingKind } from '../core/run.ts'
 export type { AgainRequest, AgainStarted } from '../wire/again.ts'
 export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'

@@ -27,7 +27,7 @@ export interface SearchSettings {
   /** Number of neighbouring chunks around each result, 0–5. */
   context?: number | undefined
   collection?: string | undefined
-  /** Adds `explain` to each result. */
+  /** Adds `explain` to each result, and `trace` to the answer. */
   explain?: boolean | undefined
 }
 

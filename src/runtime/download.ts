@@ -40,6 +40,7 @@ export interface Answer extends Page {
   status: number
   /** Where a redirect leads, without user and password. Not checked. */
   location: URL | undefined
+  /** Several values are joined by commas. */
   header(name: string): string | undefined
 }
 
@@ -50,7 +51,7 @@ export interface Connections {
   close(): Promise<void>
 }
 
-interface AnswerOptions extends RequestOptions {
+export interface AnswerOptions extends RequestOptions {
   authorization?: string | undefined
   /** By its media type, whether the body is read. Default: always. */
   wants?: ((mediaType: string) => boolean) | undefined
@@ -132,16 +133,18 @@ async function request(
     const answer = await undici.request(url, { dispatcher, signal, headers: headersOf(options) })
     const header = (name: string) => {
       const value = answer.headers[name]
-      return typeof value === 'string' ? value : undefined
+      return Array.isArray(value) ? value.join(', ') : value
     }
+    /** Two values of these say nothing. */
+    const one = (name: string) => (Array.isArray(answer.headers[name]) ? undefined : header(name))
     const status = answer.statusCode
-    const mediaType = header('content-type')
-    const validators = { etag: header('etag'), lastModified: header('last-modified') }
+    const mediaType = one('content-type')
+    const validators = { etag: one('etag'), lastModified: one('last-modified') }
     const found = { status, mediaType, validators, header, location: undefined, bytes: new Uint8Array() }
     const isWanted = status === 200 && wants?.(mediaType ?? '') !== false
     if (!isWanted) {
       await answer.body.dump()
-      return { ...found, location: locationOf(status, header('location'), url, named) }
+      return { ...found, location: locationOf(status, one('location'), url, named) }
     }
     if (Number(header('content-length')) > maxBytes) throw tooLarge(named, maxBytes)
     const body = decoded(answer.body, header('content-encoding'), named)
@@ -184,7 +187,8 @@ async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, add
   return Buffer.concat(pieces)
 }
 
-function credentialsOf(address: string): string | undefined {
+/** The value of Authorization for the user and password of an address; undefined without them. */
+export function credentialsOf(address: string): string | undefined {
   const { username = '', password = '' } = URL.parse(address) ?? {}
   if (username === '' && password === '') return undefined
   return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`

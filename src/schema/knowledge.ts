@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filterProblem } from '../core/knowledge/filter.ts'
+import { type filterOperators, filterProblem } from '../core/knowledge/filter.ts'
 import { chunkerTypes, type Filters, searchModes } from '../core/knowledge/knowledge.ts'
 import {
   collectionPattern,
@@ -17,7 +17,35 @@ export function notBlank(max?: number): z.ZodString {
   return text(1, max).refine((value) => value.trim() !== '', { error: 'must not be empty' })
 }
 
-const filterValues = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
+const scalars = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
+const scalar = { anyOf: scalars }
+const scalarList = { type: 'array', items: scalar }
+const bound = { type: ['number', 'string'], description: 'A number or an ISO date.' }
+const operators = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    eq: scalar,
+    in: scalarList,
+    gt: bound,
+    gte: bound,
+    lt: bound,
+    lte: bound,
+    prefix: { type: 'string', minLength: 1, description: 'The text itself, or a path above it.' },
+    ne: scalar,
+    not_in: scalarList,
+    exists: { type: 'boolean' },
+  },
+} satisfies { properties: Record<(typeof filterOperators)[number], object> } & Record<string, unknown>
+
+/** Its name in the OpenAPI document, since filters may have filters inside. */
+export const filtersName = 'Filters'
+const reference = { $ref: `#/components/schemas/${filtersName}` }
+const group = { type: 'array', minItems: 1, items: reference }
+/** Keys of metadata may be called `and`, `or` and `not`: then they have values. */
+const values = [...scalars, scalarList]
+
 export const filters = z
   .custom<Filters>()
   .superRefine((value, context) => {
@@ -26,9 +54,15 @@ export const filters = z
   })
   .meta({
     description:
-      'Filters on your metadata and on `source`, `document_id` and `chunker_type`. All must match; of a list, one value must match.',
+      'Filters on your metadata and on `source`, `document_id` and `chunker_type`. All must match; of a list, one value must match. ' +
+      '`and`, `or` and `not` have filters inside.',
     type: 'object',
-    additionalProperties: { anyOf: [...filterValues, { type: 'array', items: { anyOf: filterValues } }] },
+    properties: {
+      and: { anyOf: [group, ...scalars, { ...scalarList, minItems: 1 }] },
+      or: { anyOf: [group, ...scalars, { ...scalarList, minItems: 1 }] },
+      not: { anyOf: [reference, ...values] },
+    },
+    additionalProperties: { anyOf: [...values, operators] },
   })
 
 export const searchSettings = z.object({
@@ -40,7 +74,7 @@ export const searchSettings = z.object({
     .optional()
     .describe('The number of neighbouring chunks to add around each result.'),
   collection,
-  explain: flag().optional().describe('Explain the rank of each result.'),
+  explain: flag().optional().describe('Explain the rank of each result, and how the search came to its results.'),
 })
 
 export const chunkSettings = z.object({

@@ -1,6 +1,7 @@
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
+import { defaultMaxFileSize } from '../core/knowledge/limits.ts'
 import type { Logger } from '../core/logger.ts'
-import { fileTooLarge, maxFileBytes } from '../sources/file-limit.ts'
+import { fileTooLarge } from '../sources/file-limit.ts'
 import { findSources } from '../sources/find.ts'
 import { type IngestTarget, ingestFiles, toOutcome } from '../sources/ingest.ts'
 import { isBelow, unreachable } from '../sources/places.ts'
@@ -13,6 +14,8 @@ export interface IngestSourcesOptions {
   collection?: string | undefined
   chunkSize?: number | undefined
   chunkOverlap?: number | undefined
+  /** In bytes; larger files are refused before they are read. */
+  maxFileSize?: number | undefined
   logger: Logger
   signal: AbortSignal
   /** Called with the number of files that are still to come. */
@@ -65,7 +68,8 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
 }
 
 /** The knowledge base of this process, with the config's settings. */
-function targetOf({ knowledge, signal, collection, chunkSize, chunkOverlap }: IngestSourcesOptions): IngestTarget {
+function targetOf(options: IngestSourcesOptions): IngestTarget {
+  const { knowledge, signal, collection, chunkSize, chunkOverlap, maxFileSize = defaultMaxFileSize } = options
   const settings = { collection, chunk_size: chunkSize, chunk_overlap: chunkOverlap }
   return {
     many: (items) =>
@@ -77,10 +81,11 @@ function targetOf({ knowledge, signal, collection, chunkSize, chunkOverlap }: In
     async one(source, content) {
       return toOutcome(source, await knowledge.ingest({ ...settings, source, name: source, content }, signal, caller))
     },
+    file: (source, file) => knowledge.ingestFile({ ...settings, source, name: source, file }, signal, caller),
     stored: (documentId) => knowledge.getDocument(documentId),
     forget: (documentId) => knowledge.deleteDocument(documentId),
     assertSize(bytes) {
-      if (bytes > maxFileBytes) throw fileTooLarge(bytes, maxFileBytes)
+      if (bytes > maxFileSize) throw fileTooLarge(bytes, maxFileSize, 'knowledge.maxFileSize')
     },
     isAboutFile: () => !signal.aborted,
   }

@@ -1,16 +1,11 @@
 import { AppError } from '../core/error.ts'
 
-/** Larger files are refused before they are read. */
-export const maxFileBytes = 100_000_000
-
-/** `limit`: the name of the limit, if it can be set. */
-export function fileTooLarge(bytes: number, maxBytes: number, limit = ''): AppError {
-  return new AppError(
-    'payload_too_large',
-    `it has ${inMegabytes(bytes)}, and the limit is ${inMegabytes(maxBytes)}${limit}`,
-  )
+/** `limit`: the name of the setting, and what else helps. */
+export function fileTooLarge(bytes: number, maxBytes: number, limit: string): AppError {
+  return new AppError('payload_too_large', `it has ${shown(bytes)}, and the limit is ${shown(maxBytes)} (${limit})`)
 }
 
-function inMegabytes(bytes: number): string {
+function shown(bytes: number): string {
+  if (bytes < 100_000) return `${bytes} bytes`
   return `${(bytes / 1e6).toFixed(1).replace(/\.0$/, '')} MB`
 }

@@ -4,9 +4,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ErrorCode, isAppError } from '../core/error.ts'
+import type { FileContent } from '../core/knowledge/drivers.ts'
 import { unreadable } from '../core/knowledge/filter.ts'
 import type { DocumentRecord, IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
 import { inParts } from '../runtime/batches.ts'
+import { scanFile } from './file-content.ts'
 
 export type SourceItem = Pick<IngestItem, 'content' | 'content_hash'> & { source: string; name: string }
 
@@ -15,6 +17,8 @@ export interface IngestTarget {
   many(items: readonly SourceItem[]): Promise<readonly IngestOutcome[]>
   /** Ingests one content of any format. */
   one(source: string, bytes: Uint8Array): Promise<IngestOutcome>
+  /** Ingests a file in pieces. Without it, every file is sent by `one`. */
+  file?: ((source: string, file: FileContent) => Promise<IngestOutcome>) | undefined
   /** Throws `payload_too_large` if it would refuse a file of this size. */
   assertSize(bytes: number): void | Promise<void>
   /** Both throw `document_not_found`. */
@@ -40,12 +44,21 @@ const bytesPerPart = 250_000
 const groupsAtOnce = 2
 /** Larger files are sent alone, so that a refusal for size affects only them. */
 const largeBytes = 200_000
+/** A server's limit is asked for once a file is larger. */
 const uncheckedBytes = 1_000_000
+/** Larger files are read in pieces. */
+const longBytes = 4_000_000
 
 interface File {
   source: string
   bytes: Buffer
   hash: string
+  changedMs: number
+}
+
+interface LongFile {
+  source: string
+  path: string
   changedMs: number
 }
 
@@ -66,6 +79,7 @@ export async function* ingestFiles(
   try {
     for await (const group of readGroups(target, files)) {
       if (Array.isArray(group)) waiting.push(ingestGroup(target, group, files))
+      else if ('path' in group) yield await ingestLong(target, group, files)
       else yield files.dryRun ? group.failed : await withoutOld(target, group)
       if (waiting.length === groupsAtOnce) yield* (await waiting.shift()) ?? []
     }
@@ -79,7 +93,7 @@ export async function* ingestFiles(
 async function* readGroups(
   target: IngestTarget,
   { root, sources, signal }: IngestFiles,
-): AsyncGenerator<File[] | FailedFile> {
+): AsyncGenerator<File[] | LongFile | FailedFile> {
   let group: File[] = []
   let groupBytes = 0
   for (const source of sources) {
@@ -89,7 +103,11 @@ async function* readGroups(
       const path = resolve(root, source)
       const { size, ctimeMs } = statSync(path)
       changedMs = ctimeMs
-      if (size > uncheckedBytes) await target.assertSize(size)
+      if (target.file || size > uncheckedBytes) await target.assertSize(size)
+      if (target.file && size > longBytes) {
+        yield { source, path, changedMs }
+        continue
+      }
       // For a small file a synchronous read takes a tenth of the time of four trips to a thread.
       const bytes = size > largeBytes ? await readFile(path) : readFileSync(path)
       if (isBlank(bytes)) throw unreadable(source, 'it is empty')
@@ -138,6 +156,22 @@ async function ingestGroup(
     return outcome ? forgetting(target, outcome, stored.get(source) ?? null, changedMs) : []
   })
   return Promise.all(settled)
+}
+
+async function ingestLong(
+  target: IngestTarget,
+  { source, path, changedMs }: LongFile,
+  { dryRun, signal }: IngestFiles,
+): Promise<IngestOutcome> {
+  let documentId: string | null = null
+  const outcome = await ingestOne(target, source, async () => {
+    const file = await scanFile(path, signal)
+    const [known] = await target.many([{ source, name: source, content_hash: file.hash }])
+    documentId = known?.document_id ?? null
+    if (known !== undefined && (dryRun || known.outcome !== 'needed')) return named(known)
+    return (await target.file?.(source, file)) ?? target.one(source, await readFile(path))
+  })
+  return dryRun ? outcome : forgetting(target, outcome, documentId, changedMs)
 }
 
 /** Of no content. */

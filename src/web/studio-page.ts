@@ -27,11 +27,20 @@ export const studioPolicy = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** The page with its script and style, both by their names in the studio's folder. */
-export function studioPage(places: StudioPlaces, { script, style }: { script: string; style: string }): string {
+/** Names in the folder of the built studio. */
+export interface StudioFiles {
+  script: string
+  /** What the script imports: asked for at once, not only when the script has come. */
+  imports: readonly string[]
+  style: string
+}
+
+/** The page with its script and style. */
+export function studioPage(places: StudioPlaces, { script, imports, style }: StudioFiles): string {
   const { path, prefix, a2aPrefix, healthPath, version } = places
   const known = { path, prefix, 'a2a-prefix': a2aPrefix, 'health-path': healthPath, version }
   const data = Object.entries(known).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
+  const preloads = imports.map((name) => `<link rel="modulepreload" href="${escapeHtml(`${path}/assets/${name}`)}">\n`)
   return `<!doctype html>
 <html lang="en"${data.join('')}>
 <head>
@@ -42,7 +51,7 @@ export function studioPage(places: StudioPlaces, { script, style }: { script: st
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${escapeHtml(`${path}/assets/${style}`)}">
 <script type="module" src="${escapeHtml(`${path}/assets/${script}`)}"></script>
-</head>
+${preloads.join('')}</head>
 <body>
 <div id="studio"></div>
 <noscript>The studio needs JavaScript. The same is in the terminal: agentserve sessions, agentserve runs.</noscript>

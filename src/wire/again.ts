@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { AgainEdit as CoreAgainEdit } from '../core/again/again.ts'
 import { searchModes } from '../core/knowledge/knowledge.ts'
 import { againAfters, againKeeps } from '../core/run.ts'
-import { filters } from '../schema/knowledge.ts'
 import { integer, json, jsonObject, oneOf, said, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
+import { Filters } from './knowledge.ts'
 import { Input, partsOf } from './run.ts'
 
 const maxInstructions = 65_536
@@ -30,7 +30,7 @@ const PassagesEdit = z.strictObject({
   drop: z.array(text(1, 256), said('must be a list')).max(1000).exactOptional().describe('Ids of chunks to leave out.'),
   limit: integer(1, 100).exactOptional(),
   mode: oneOf(searchModes).exactOptional(),
-  filters: filters.exactOptional(),
+  filters: Filters.exactOptional(),
 })
 
 const roles = ['system', 'user', 'assistant', 'tool'] as const

@@ -6,6 +6,7 @@ import type {
   SearchHit as CoreHit,
   IngestOutcome as CoreOutcome,
   KnowledgeStatus as CoreStatus,
+  SearchTrace as CoreTrace,
   DocumentRecord,
   IngestResult,
 } from '../core/knowledge/knowledge.ts'
@@ -16,6 +17,8 @@ import {
   collection,
   documentFields,
   documentSettings,
+  filters,
+  filtersName,
   notBlank,
   searchSettings,
 } from '../schema/knowledge.ts'
@@ -23,6 +26,8 @@ import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
+
+export const Filters = component(filtersName, filters)
 
 export const SearchRequest = component('SearchRequest', searchSettings)
 export type SearchRequest = z.input<typeof SearchRequest>
@@ -66,6 +71,10 @@ export type ChunkList = z.infer<typeof ChunkList>
 
 export const ChunksQuery = z.object(pageQuery)
 
+const listPlaces = z
+  .record(z.string(), z.object({ rank: z.int(), score: z.number() }))
+  .describe('Its place in each list that the search put together: `keyword`, `lexical`, that of an embedder.')
+
 export const SearchHit = component(
   'SearchHit',
   z.object({
@@ -83,14 +92,44 @@ export const SearchHit = component(
         words: z
           .array(z.string())
           .describe('The words that were searched for, including similar words for misspelt ones.'),
+        matches: z.array(z.string()).describe('Those of the words that the passage or the headings above it have.'),
+        lists: listPlaces,
       })
       .exactOptional(),
   }),
 ) satisfies z.ZodType<CoreHit>
 
+const SearchTrace = component(
+  'SearchTrace',
+  z.object({
+    collection: z.string(),
+    words: z.array(z.string()).describe('What the keyword search looked for.'),
+    candidates: z
+      .array(
+        z.object({
+          chunk_id: z.string(),
+          document_id: z.string(),
+          source: z.string(),
+          rank: z.int().describe('From 1, before repetitions of better results are left out.'),
+          score: z.number().describe('0 to 1, higher is better.'),
+          lists: listPlaces,
+          line_start: z.int().exactOptional(),
+          line_end: z.int().exactOptional(),
+          page: z.int().exactOptional(),
+        }),
+      )
+      .describe('The results, and what else was found, 20 in all unless there are more results.'),
+  }),
+) satisfies z.ZodType<CoreTrace>
+
 export const SearchAnswer = component(
   'SearchAnswer',
-  z.object({ results: z.array(SearchHit), count: z.int(), mode: z.enum(searchModes) }),
+  z.object({
+    results: z.array(SearchHit),
+    count: z.int(),
+    mode: z.enum(searchModes),
+    trace: SearchTrace.exactOptional().describe('How the search came to its results. Only with `explain`.'),
+  }),
 )
 export type SearchAnswer = z.infer<typeof SearchAnswer>
 

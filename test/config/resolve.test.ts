@@ -363,6 +363,11 @@ describe('a complaint of resolveConfig', () => {
       { knowledge: { chunkSize: 10, chunkOverlap: 10 } },
       'must be less than knowledge.chunkSize (10), not 10',
     ],
+    [
+      'knowledge.maxFileSize',
+      { knowledge: { maxFileSize: '5TB' } },
+      "must be a number of bytes above 0, or a size with KB, MB or GB, not '5TB'",
+    ],
     ['knowledge.sources.0', { knowledge: { sources: [''] } }, "must be a text that is not empty, not ''"],
     ['dispose', { dispose: true }, 'must be a function, not true'],
     ['mcpServers', { mcpServers: [] }, 'must be an object with one entry per name, not a list'],

@@ -119,8 +119,13 @@ describe('the record of a search', () => {
       expect(told[at]?.lists?.keyword?.score ?? null).toBe(explain.keyword_score)
       expect(told[at]?.lists?.lexical?.rank ?? null).toBe(explain.vector_rank)
       expect(told[at]?.lists?.lexical?.score ?? null).toBe(explain.vector_score)
+      expect(told[at]?.lists).toEqual(explain.lists)
     }
-    expect(json).not.toHaveProperty('trace')
+    const asTold = results.map(({ told: _, ...candidate }) => candidate)
+    expect(json.trace).toMatchObject({ collection: 'default', candidates: asTold })
+    const plain = await server.call('POST', '/api/v1/knowledge/search', { query, limit: 3 })
+    expect(plain.json).not.toHaveProperty('trace')
+    expect(plain.json.results[0]).not.toHaveProperty('explain')
   })
 
   it('has every passage that was given, however many', async () => {

@@ -92,11 +92,11 @@ describe('parseBody', () => {
     expect(details(() => parseBody(ContentRequest, { content: ' \n' }))).toEqual(['content: must not be empty'])
   })
 
-  it('takes filters of values and lists of these only', () => {
-    const filters = { a: 'x', b: 2, c: true, d: ['x', 3] }
+  it('takes filters of values, lists of these and operators', () => {
+    const filters = { a: 'x', b: 2, c: true, d: ['x', 3], or: [{ e: { gte: 1 } }, { not: { f: { prefix: 'g' } } }] }
     expect(parseBody(SearchRequest, { query: 'q', filters }).filters).toEqual(filters)
     expect(details(() => parseBody(SearchRequest, { query: 'q', filters: { a: { $ne: 1 } } }))).toEqual([
-      'filters.a: must be a string, a number, a boolean or a list of these',
+      "filters.a.$ne: is not an operator (did you mean 'ne'?)",
     ])
   })
 

@@ -41,8 +41,9 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
     handle: async (request) => {
       const query = parseBody(SearchRequest, await request.body.json())
       const { explain = query.explain } = parseQuery(SearchQuery, request.query)
-      const { results, mode } = await knowledge.search({ ...query, explain }, eitherSignal(request))
-      return json({ results, count: results.length, mode })
+      const told = explain === true ? { explain, trace: true } : {}
+      const { results, mode, trace } = await knowledge.search({ ...query, ...told }, eitherSignal(request))
+      return json({ results, count: results.length, mode, ...(trace && { trace }) })
     },
   })
   const configRoute = route('GET', `${path}/config`, 'getKnowledgeConfig', {

@@ -5,14 +5,12 @@ import { AppError } from '../../core/error.ts'
 import { bytes, type Reply } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Route } from '../../http/router.ts'
-import { type StudioPlaces, studioPage, studioPolicy } from '../../web/studio-page.ts'
+import { type StudioFiles, type StudioPlaces, studioPage, studioPolicy } from '../../web/studio-page.ts'
 import { PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
 import { htmlReply } from './html.ts'
 
 /** As the build leaves it beside the files (`scripts/studio/plugin.ts`). */
-interface Manifest {
-  script: string
-  style: string
+interface Manifest extends StudioFiles {
   files: string[]
 }
 

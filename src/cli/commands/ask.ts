@@ -5,6 +5,7 @@ import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { findDataFolder } from '../connect/project.ts'
+import { ownKnowledge } from '../ingest/files.ts'
 import { ingestPaths } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
@@ -25,13 +26,14 @@ export const command: CommandModule<AskOptions> = {
     const { signal } = context
     const files = await readAttachments(attach)
     const { chatByLines } = await import('../chat/lines.ts')
-    return withClient(options, context, async (client) => {
+    return withClient(options, context, async (client, _url, own) => {
       if (paths.length > 0) {
         const report = createIngestReport({ json: false, quiet: true })
         try {
           const root = process.cwd()
           const prune = await isOwnFolder(options, root)
-          await ingestPaths(client, { root, paths, settings: {}, prune, quiet: true, signal }, report)
+          const wanted = { root, paths, settings: {}, prune, quiet: true, signal, own: ownKnowledge(own) }
+          await ingestPaths(client, wanted, report)
         } finally {
           report.end()
         }

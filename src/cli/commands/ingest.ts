@@ -8,13 +8,16 @@ import { exit } from '../command/exit-codes.ts'
 import { addConnectFlags, type ConnectOptions, encodingName, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
+import { findDataFolder } from '../connect/project.ts'
+import { ownKnowledge } from '../ingest/files.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
 import { ingestPaths, isAddress } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
+import { addSiteFlags, type SiteFlags, siteOptions } from '../ingest/site-flags.ts'
 import { watchPaths } from '../ingest/watch.ts'
 import { say } from '../terminal/output.ts'
 
-interface IngestOptions extends ConnectOptions {
+interface IngestOptions extends ConnectOptions, SiteFlags {
   chunker?: ChunkerType
   chunkSize?: number
   chunkOverlap?: number
@@ -31,7 +34,7 @@ interface IngestOptions extends ConnectOptions {
 
 export const command: CommandModule<IngestOptions> = {
   define: (command) =>
-    void addConnectFlags(command)
+    void addSiteFlags(addConnectFlags(command))
       .argument('<paths...>', 'files, folders, globs, https:// addresses, or - for stdin')
       .option('--watch', 'watch for changes: re-ingest changed files, delete removed ones')
       .option('--dry-run', 'show what would be done, without doing it')
@@ -70,14 +73,17 @@ export const command: CommandModule<IngestOptions> = {
     const { signal } = context
     const { dryRun, prune, name, encoding, allowHttp, allowPrivate } = options
     const root = process.cwd()
-    const wanted = { root, paths, settings, dryRun, prune, name, encoding, allowHttp, allowPrivate, signal }
+    const site = await siteOptions(options, paths, () => findDataFolder(options))
+    const wanted = { root, paths, settings, dryRun, prune, name, encoding, allowHttp, allowPrivate, site, signal }
     let before: ReadonlySet<string> | undefined
     const queue = createSerial()
     const pass = () => queue.run(ingestOnce)
     const ingestOnce = async () => {
       const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
       try {
-        before = await withClient(options, context, (client) => ingestPaths(client, { ...wanted, before }, report))
+        before = await withClient(options, context, (client, _url, own) =>
+          ingestPaths(client, { ...wanted, before, own: ownKnowledge(own) }, report),
+        )
       } finally {
         report.end()
       }

@@ -1,12 +1,14 @@
 import { Argument, Option } from 'commander'
 import type { Client } from '../../client/client.ts'
-import type { KnowledgeStatus } from '../../core/knowledge/knowledge.ts'
+import { type KnowledgeStatus, type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
 import { UsageError } from '../command/exit.ts'
-import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import { addConnectFlags, type ConnectOptions, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { formatKnowledgeConfig } from '../knowledge/config.ts'
 import { deleteDocuments, listDocuments, showDocuments } from '../knowledge/documents.ts'
+import { explainSearch } from '../knowledge/explain.ts'
+import { filterFlag, filterWords, parseFilters } from '../knowledge/filters.ts'
 import { reindexWithProgress } from '../knowledge/reindex-progress.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { formatTable } from '../terminal/table.ts'
@@ -15,17 +17,28 @@ import { terminalLine } from '../terminal/text.ts'
 interface KnowledgeOptions extends ConnectOptions {
   embedder?: string
   collection?: string
+  agent?: string
+  filter?: string[]
+  mode?: SearchMode
+  limit?: number
 }
 
-const actions = ['status', 'list', 'show', 'delete', 'config', 'reindex']
+const actions = ['status', 'list', 'show', 'delete', 'explain', 'config', 'reindex']
 const named = ['show', 'delete']
 
 export const command: CommandModule<KnowledgeOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .addArgument(new Argument('[action]', 'the action').choices(actions).default('status'))
-      .argument('[documents...]', 'with show and delete: sources or ids of documents')
-      .option('--collection <name>', 'with list, show and delete: the collection')
+      .argument(
+        '[documents...]',
+        'with show and delete: sources or ids of documents; with explain: the words to search for',
+      )
+      .option('--collection <name>', 'with list, show, delete and explain: the collection')
+      .option('--agent <agentId>', 'with explain: search with the settings of this agent')
+      .option(filterFlag, `with explain: ${filterWords}`, repeated)
+      .addOption(new Option('--mode <mode>', 'with explain: the search mode').choices(searchModes))
+      .option('--limit <number>', 'with explain: the number of passages, 1 to 100', integerBetween(1, 100))
       .addOption(
         new Option('--embedder <name>', 'with reindex: the embedder to use from now on').choices([
           'lexical',
@@ -33,14 +46,15 @@ export const command: CommandModule<KnowledgeOptions> = {
           'openai',
         ]),
       ),
-  async run(context, { embedder, collection, ...options }, action = 'status', ...documents) {
+  async run(context, { embedder, collection, agent, filter, mode, limit, ...options }, action = 'status', ...words) {
     const { signal } = context
     const json = options.json === true
     if (action !== 'reindex' && embedder !== undefined)
       throw new UsageError('--embedder can only be used with reindex.')
-    if (!named.includes(action) && documents.length > 0) throw new UsageError(`${action} takes no documents.`)
-    if (named.includes(action) && documents.length === 0)
-      throw new UsageError(`Name the documents, for example: knowledge ${action} docs/guide.md`)
+    for (const [flag, value] of Object.entries({ agent, filter, mode, limit }))
+      if (action !== 'explain' && value !== undefined) throw new UsageError(`--${flag} can only be used with explain.`)
+    assertWords(action, words)
+    const settings = { agent, collection, filters: parseFilters(filter), mode, limit, json, signal }
     const work: Record<string, (client: Client) => Promise<void>> = {
       status: async ({ knowledge }) => showStatus(await knowledge.status({ signal }), json),
       reindex: async (client) => showStatus(await reindexWithProgress(client, embedder, signal), json),
@@ -50,12 +64,24 @@ export const command: CommandModule<KnowledgeOptions> = {
         else print(formatKnowledgeConfig(config))
       },
       list: (client) => listDocuments(client, { collection, json, signal }),
-      show: (client) => showDocuments(client, documents, { collection, json, signal }),
-      delete: (client) => deleteDocuments(client, documents, { collection, json, signal }),
+      show: (client) => showDocuments(client, words, { collection, json, signal }),
+      explain: (client) => explainSearch(client, words.join(' '), settings),
+      delete: (client) => deleteDocuments(client, words, { collection, json, signal }),
     }
     await withClient(options, context, async (client) => work[action]?.(client))
     return undefined
   },
+}
+
+function assertWords(action: string, words: readonly string[]): void {
+  if (action === 'explain') {
+    if (words.length === 0)
+      throw new UsageError('Say what to search for, for example: knowledge explain "opening hours"')
+    return
+  }
+  if (!named.includes(action) && words.length > 0) throw new UsageError(`${action} takes no documents.`)
+  if (named.includes(action) && words.length === 0)
+    throw new UsageError(`Name the documents, for example: knowledge ${action} docs/guide.md`)
 }
 
 function showStatus(status: KnowledgeStatus, json: boolean): void {

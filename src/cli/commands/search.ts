@@ -1,10 +1,10 @@
 import { Option } from 'commander'
-import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
+import { type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
-import { parseMetadata } from '../ingest/metadata.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
+import { filterFlag, filterWords, parseFilters } from '../knowledge/filters.ts'
 import { formatRank } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
 import { print, printJson, say } from '../terminal/output.ts'
@@ -27,7 +27,7 @@ export const command: CommandModule<SearchOptions> = {
       .argument('<query...>', 'the words to search for')
       .option('--limit <number>', 'the number of passages, 1 to 100 (default: 10)', integerBetween(1, 100))
       .addOption(new Option('--mode <mode>', 'the search mode').choices(searchModes))
-      .option('--filter <key=value>', 'only documents with this metadata; repeatable', repeated)
+      .option(filterFlag, filterWords, repeated)
       .option(
         '--context <chunks>',
         'neighbouring chunks to show with each passage, 0 to 5 (default: 0)',
@@ -36,7 +36,7 @@ export const command: CommandModule<SearchOptions> = {
       .option('--explain', 'explain the rank of each passage')
       .option('--collection <name>', 'the collection to search'),
   async run(context, { limit, mode, collection, filter, context: around, explain, ...options }, ...words) {
-    const filters = parseMetadata(filter) as Filters | undefined
+    const filters = parseFilters(filter)
     const settings = { limit, mode, collection, filters, context: around, explain }
     const { signal } = context
     const results = await withClient(options, context, async (client) => {

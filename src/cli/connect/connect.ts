@@ -37,11 +37,11 @@ export async function connect(options: ConnectOptions, context: CommandContext):
 export async function withClient<T>(
   options: ConnectOptions,
   context: CommandContext,
-  work: (client: Client, url: string | undefined) => Promise<T>,
+  work: (client: Client, url: string | undefined, own: Connection['own']) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(options, context)
   try {
-    return await work(connection.client, connection.url)
+    return await work(connection.client, connection.url, connection.own)
   } finally {
     await connection.close()
   }

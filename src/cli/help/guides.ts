@@ -121,11 +121,13 @@ rank of each passage in the keyword list and the vector list, and the line with 
   knowledge: {
     details: `\`knowledge\` without an action is \`knowledge status\`: the number of documents, chunks and vectors, what is not embedded
 yet, and the embedder. \`list\` shows the documents, \`show\` prints one, \`delete\` deletes them, \`config\` shows the available
-readers, chunkers and embedders, and \`reindex\` computes every vector again, with another embedder if you name one.`,
+readers, chunkers and embedders, \`explain\` says why a search finds what it finds, with \`--agent\` as that agent
+searches, and \`reindex\` computes every vector again, with another embedder if you name one.`,
     examples: [
       'agentserve knowledge status',
       'agentserve knowledge list',
       'agentserve knowledge show README.md',
+      'agentserve knowledge explain --agent docs "opening hours"',
       'agentserve knowledge reindex --embedder lexical',
     ],
     page: 'knowledge',

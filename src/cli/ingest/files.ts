@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Client } from '../../client/client.ts'
 import type { IngestSettings } from '../../client/knowledge.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
-import type { IngestOutcome } from '../../core/knowledge/knowledge.ts'
-import { fileTooLarge, maxFileBytes } from '../../sources/file-limit.ts'
+import type { IngestOutcome, Knowledge } from '../../core/knowledge/knowledge.ts'
+import { fileTooLarge } from '../../sources/file-limit.ts'
 import {
   type IngestFiles as Files,
   type IngestTarget,
@@ -11,6 +11,7 @@ import {
   ingestOne,
   toOutcome,
 } from '../../sources/ingest.ts'
+import type { Connection } from '../connect/connect.ts'
 
 export interface FileResult {
   source: string
@@ -23,12 +24,26 @@ export interface IngestFiles extends Files {
   settings: IngestSettings
   /** Of text that is not UTF-8. */
   encoding?: string | undefined
+  own?: OwnKnowledge | undefined
+}
+
+/** The knowledge base of this process: files need not go through a request. */
+export interface OwnKnowledge {
+  knowledge: Knowledge
+  /** In bytes. */
+  maxFileSize: number
+}
+
+export function ownKnowledge(own: Connection['own']): OwnKnowledge | undefined {
+  const knowledge = own?.server.services.knowledge
+  return own && knowledge && { knowledge, maxFileSize: own.config.knowledge.maxFileSize }
 }
 
 /** Sends the files that the server does not have yet. Each file is ingested completely or not at all. */
 export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGenerator<FileResult, void, void> {
-  const { settings, signal } = files
+  const { settings, signal, own, encoding } = files
   const { collection, ...each } = settings
+  const checkSize = own ? limitOf(own.maxFileSize, 'knowledge.maxFileSize') : sizeLimit(client, signal)
   const target: IngestTarget = {
     async many(items) {
       const documents = items.map((item) => ({ ...each, ...item }))
@@ -37,7 +52,11 @@ export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGen
     one: (source, bytes) => ingestBytes(client, { source, bytes }, files),
     stored: (documentId) => client.knowledge.documents.get(documentId, { signal }),
     forget: (documentId) => client.knowledge.documents.delete(documentId, { signal }),
-    assertSize: sizeLimit(client, signal),
+    file:
+      own &&
+      ((source, file) =>
+        own.knowledge.ingestFile({ ...settings, source, name: source, file, encoding }, signal, caller)),
+    assertSize: checkSize,
   }
   for await (const outcome of ingest(target, files)) yield toResult(outcome)
 }
@@ -53,7 +72,8 @@ export async function ingestContent(
   return toResult(await ingestOne({}, source, () => ingestBytes(client, content, options)))
 }
 
-async function ingestBytes(
+/** Rejects when the server refuses. */
+export async function ingestBytes(
   client: Client,
   { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
   { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
@@ -99,7 +119,17 @@ export function sizeLimit(client: Client, signal: AbortSignal): (bytes: number) 
     )
     const maxBytes = await asked
     signal.throwIfAborted()
-    if (maxBytes !== undefined && bytes > maxBytes) throw fileTooLarge(bytes, maxBytes, ' (server.maxRequestSize)')
-    if (bytes > maxFileBytes) throw fileTooLarge(bytes, maxFileBytes)
+    if (maxBytes !== undefined) limitOf(maxBytes, requestLimit)(bytes)
   }
 }
+
+const requestLimit =
+  'server.maxRequestSize of the running server; as one of its knowledge.sources, or while no server runs: knowledge.maxFileSize'
+
+function limitOf(maxBytes: number, setting: string): (bytes: number) => void {
+  return (bytes) => {
+    if (bytes > maxBytes) throw fileTooLarge(bytes, maxBytes, setting)
+  }
+}
+
+const caller = 'command'

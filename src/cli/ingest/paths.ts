@@ -4,6 +4,7 @@ import { UsageError } from '../command/exit.ts'
 import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, toResult } from './files.ts'
 import { pruneDocuments } from './prune.ts'
 import { type IngestReport, leftOut } from './report.ts'
+import type { SiteOptions } from './site.ts'
 
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
@@ -16,6 +17,8 @@ export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   before?: ReadonlySet<string> | undefined
   allowHttp?: boolean | undefined
   allowPrivate?: boolean | undefined
+  /** Crawl the sites of the addresses. */
+  site?: SiteOptions | undefined
 }
 
 /** Ingests the paths and gives their files; throws UsageError when a path matches nothing. */
@@ -26,15 +29,23 @@ export async function ingestPaths(
 ): Promise<ReadonlySet<string>> {
   const { root, paths, before } = wanted
   const { ingestAddress, uniqueAddresses } = await import('./address.ts')
+  const { ingestSite } = await import('./site.ts')
   const addresses = uniqueAddresses(paths.filter(isAddress))
   const places = paths.filter((path) => !isAddress(path) && path !== '-')
   const { sources, skipped, generated } =
     places.length === 0 ? none : await findFiles(root, places, before !== undefined)
-  report.begin(sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0))
+  const total = sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0)
+  report.begin(total)
   for (const result of skipped) report.add(result)
   report.leaveOut(generated)
   if (paths.includes('-')) report.add(await ingestStdin(client, wanted))
-  for (const address of addresses) report.add(await ingestAddress(client, address, wanted))
+  for (const address of addresses) {
+    if (wanted.site === undefined) report.add(await ingestAddress(client, address, wanted))
+    // Changes of files, which a later pass is for, change no site.
+    else if (before === undefined)
+      for await (const result of ingestSite(client, address, { ...wanted, site: wanted.site }, report))
+        report.add(result)
+  }
   for await (const result of ingestFiles(client, { ...wanted, sources })) report.add(result)
   const found = new Set(sources)
   for await (const result of pruneDocuments(client, found, { ...wanted, paths: places })) report.add(result)

@@ -7,6 +7,8 @@ const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as cons
 
 export interface IngestReport {
   begin(files: number): void
+  /** That this many more are known to come. */
+  expect(more: number): void
   add(result: FileResult): void
   /** Files that are told in the summary and not counted. */
   leaveOut(generated: readonly string[]): void
@@ -42,6 +44,9 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
   return {
     begin(files) {
       total = files
+    },
+    expect(more) {
+      total = done + more
     },
     add(result) {
       done++

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { knowledgeLimits } from '../../core/knowledge/limits.ts'
+import { defaultMaxFileSize, knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
@@ -7,6 +7,7 @@ import { callback, integer, list, object, settings, text } from '../../schema/fi
 import { modelSetting } from '../../schema/model.ts'
 import { prices } from './prices.ts'
 import { collection, serverSettings } from './server.ts'
+import { size } from './size.ts'
 
 /** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
 const entities = <T extends object>() => object<Record<string, T>>('an object with one entry per id').default({})
@@ -19,6 +20,7 @@ const userFields = settings({
     collection: collection().optional(),
     chunkSize: integer(1, knowledgeLimits.chunkSize).optional(),
     chunkOverlap: integer(0, knowledgeLimits.chunkOverlap).optional(),
+    maxFileSize: size().prefault(defaultMaxFileSize),
   })
     .superRefine(({ chunkSize, chunkOverlap }, context) => {
       if (chunkSize === undefined || chunkOverlap === undefined || chunkOverlap < chunkSize) return

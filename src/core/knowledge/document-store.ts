@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
+import type { WordGroup } from '../text/bm25.ts'
 import type { ChunkRows, StoredChunk } from './chunk.ts'
 import type { Embedding, TermFrequencies } from './drivers.ts'
 import type { Chunk, ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
@@ -49,6 +50,15 @@ export interface NewChunks {
 /** Chunk keys, best first. A higher `score` is better; its scale depends on the index. */
 export type Ranking = { chunk: number; score: number }[]
 
+export interface KeywordQuery {
+  /** A chunk must contain one of these. */
+  find: readonly string[]
+  /** The words that the score of a chunk counts. */
+  score: readonly WordGroup[]
+  /** In the collection. */
+  chunks: number
+}
+
 /**
  * Documents and the texts of their chunks: the source of truth of the knowledge base. Chunks are written under a
  * generation that readers see once `publish` makes it current. Throws `storage_full` when the disk is full.
@@ -97,7 +107,9 @@ export interface DocumentStore {
   totals(collection?: number): Promise<{ documents: number; chunks: number }>
   /** Current generations of documents that match the filters. */
   matching(collection: number, filters: Filters): Promise<number[]>
-  keyword(collection: number, words: readonly string[], filters: Filters, limit: number): Promise<Ranking>
+  keyword(collection: number, query: KeywordQuery, filters: Filters, limit: number): Promise<Ranking>
+  /** Other words of the collection with the same stem, by word. */
+  inflections(collection: number, words: readonly string[]): Promise<Map<string, string[]>>
   /** Words of the collection that share trigrams with the word, most similar first, without the word itself. */
   similarWords(collection: number, word: string, limit: number): Promise<string[]>
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>

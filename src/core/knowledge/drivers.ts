@@ -15,6 +15,25 @@ export interface ReadText {
   pages?: number[] | undefined
   /** For the chunker, when the format's headings are not Markdown; `start` is 0 then. */
   outline?: readonly Heading[] | undefined
+  /** Of a part: what its reader needs for the next, and how many lines it has in the file, unless it is as many. */
+  reading?: JsonObject | undefined
+  lines?: number | undefined
+}
+
+/** What is open at the end of a text: its headings, and a block of code until a line that matches `fence`. */
+export interface OpenSections {
+  path: { level: number; title: string }[]
+  fence?: string | undefined
+}
+
+/** Where the earlier parts of a long text end, and what goes on from there. */
+export interface PartBefore {
+  chunks: number
+  /** In the text that was read. */
+  offset: number
+  lines: number
+  reading: JsonObject
+  open: OpenSections
 }
 
 /** A heading at offset `start`; level 1 is the highest. */
@@ -60,6 +79,8 @@ export interface ChunkOptions {
   overlap: number
   /** The headings of the text, in order, when they are known; every piece gets its heading path from them. */
   outline?: readonly Heading[] | undefined
+  /** What is open above the text; the chunker changes it to what is open at the end. */
+  open?: OpenSections | undefined
 }
 
 /** Splits a text into consecutive pieces that cover it completely and never split a grapheme cluster. */
@@ -172,6 +193,8 @@ export interface PrepareRequest {
   embedding: Embedding
   /** Slow work alternates between callers. */
   caller: string
+  /** The content is one part of a longer text; `before` is undefined for the first. */
+  part?: { before: PartBefore | undefined; encoding: string } | undefined
 }
 
 /** A document that is read and split, and embedded when the embedder is built in. */
@@ -189,11 +212,35 @@ export interface PreparedDocument {
   vectors: Uint16Array | undefined
   /** The texts to embed when there are no `vectors`. */
   texts: string[] | undefined
+  /** Of a part: for the next one. */
+  after?: PartBefore | undefined
+}
+
+/** A file that may be too large to be read whole. */
+export interface FileContent {
+  size: number
+  /** SHA-256 in hexadecimal. */
+  hash: string
+  /** The first bytes. */
+  head: Uint8Array
+  /** Bytes around the first ones that are not UTF-8 text; undefined when all are. */
+  foreign: Uint8Array | undefined
+  /** The bytes in order; each piece is valid until the next. */
+  pieces(): AsyncIterable<Uint8Array>
 }
 
 /** Prepares documents outside the serving thread. Throws what readers throw, and `payload_too_large`. */
 export interface Preparer {
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedDocument>
+  /** Whether the format can be read in parts. Throws `unreadable_document` when no reader fits. */
+  takesParts(request: Pick<PrepareRequest, 'name' | 'mediaType' | 'source'>, head: Uint8Array): boolean
+  /** Prepares a long text part by part, so that memory does not grow with it. `encoding`: of text that is not UTF-8. */
+  prepareParts(
+    request: Omit<PrepareRequest, 'content' | 'part'>,
+    file: FileContent,
+    encoding: string | undefined,
+    signal: AbortSignal,
+  ): AsyncIterable<PreparedDocument>
   /** Call when prepared documents may not have been stored: all words are sent again. */
   forgetWords(): void
   /** Call once the document is stored and no longer used. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
+import type { FileContent } from './drivers.ts'
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const
 export type SearchMode = (typeof searchModes)[number]
@@ -8,8 +9,29 @@ export const chunkerTypes = ['character', 'sentence', 'paragraph', 'markdown', '
 export type ChunkerType = (typeof chunkerTypes)[number]
 
 export type FilterValue = string | number | boolean
-/** All keys must match; a list matches any of its values. */
-export type Filters = Record<string, FilterValue | FilterValue[]>
+
+/** What a value must be like. Of a list in the metadata, one element must pass all of it, and none be what is excluded. */
+export type FilterOperators = {
+  eq?: FilterValue
+  in?: FilterValue[]
+  /** A number, or an ISO date: `2026-01-31`, `2026-01-31T09:30:00Z`. */
+  gt?: number | string
+  gte?: number | string
+  lt?: number | string
+  lte?: number | string
+  /** The text itself, or a text below it: `docs/a` has `docs/a/b.md` below it, not `docs/ab.md`. */
+  prefix?: string
+  /** Also where the key is missing. */
+  ne?: FilterValue
+  not_in?: FilterValue[]
+  /** Whether there is a value; null is none. */
+  exists?: boolean
+}
+
+/** All keys must match; a list matches any of its values. `and` and `or` take lists of filters, `not` takes one. */
+export interface Filters {
+  [key: string]: FilterValue | FilterValue[] | FilterOperators | Filters | Filters[]
+}
 
 export interface Chunk {
   chunk_id: string
@@ -53,6 +75,16 @@ export interface HitExplanation {
   text: string
   /** The words searched for, corrections of misspelt words included. */
   words: string[]
+  /** Those of them that the hit or the headings above it have. */
+  matches: string[]
+  /** Its place in each list that the search put together, as in a trace. */
+  lists: Record<string, ListPlace>
+}
+
+/** `rank` counts from 1. */
+export interface ListPlace {
+  rank: number
+  score: number
 }
 
 export interface SearchQuery {
@@ -90,7 +122,7 @@ export interface Candidate
   rank: number
   score: number
   /** Its place in each merged list: `keyword`, and the name of the embedder. */
-  lists: Record<string, { rank: number; score: number }>
+  lists: Record<string, ListPlace>
 }
 
 /** A document's content: text, or bytes whose reader is found by media type and name. */
@@ -106,6 +138,12 @@ export interface IngestInput {
   chunk_size?: number | undefined
   chunk_overlap?: number | undefined
   collection?: string | undefined
+}
+
+/** A local file. `encoding`: of text that is not UTF-8. */
+export interface IngestFile extends Omit<IngestInput, 'content'> {
+  file: FileContent
+  encoding?: string | undefined
 }
 
 export interface IngestResult {
@@ -205,6 +243,8 @@ export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
   /** Work alternates between callers (any id): slow documents of one do not delay another's. */
   ingest(input: IngestInput, signal?: AbortSignal, caller?: string): Promise<IngestResult>
+  /** Text is read in parts, other formats whole; the document is whole or absent. Throws what `ingest` throws. */
+  ingestFile(input: IngestFile, signal?: AbortSignal, caller?: string): Promise<IngestOutcome>
   /** Outcomes are in the order of the items. A failed item has an outcome; storage errors are thrown. */
   ingestMany(items: readonly IngestItem[], signal?: AbortSignal, caller?: string): Promise<IngestOutcome[]>
   config(): Promise<KnowledgeConfig>

@@ -22,6 +22,9 @@ export const collectionWords = '1 to 64 letters, digits, ., - and _, beginning w
 
 export const defaultChunkSize = 1_000
 
+/** Of a local file, in bytes. */
+export const defaultMaxFileSize = 100 * 1024 ** 2
+
 export function defaultChunkOverlap(chunkSize: number): number {
   return Math.min(100, Math.floor(chunkSize / 10))
 }

@@ -1,4 +1,4 @@
-import type { Chunker, Heading } from '../../core/knowledge/drivers.ts'
+import type { Chunker, Heading, OpenSections } from '../../core/knowledge/drivers.ts'
 import { atLine, atWord, type CutFinder, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
 import { headingPaths } from './outline-path.ts'
@@ -22,7 +22,7 @@ export const codeChunker: Chunker = {
     const lines = codeLines(text)
     const rules = { finders: [outermostBlock(lines), atLine, atWord], byLines: () => true }
     let line = 0
-    for (const [from, to, titles] of sectionsOf(text, options.outline)) {
+    for (const [from, to, titles] of sectionsOf(text, options.outline, options.open)) {
       let cut = from
       for (const [start, end] of cutPieces(text, from, to, options, rules)) {
         while (line + 1 < lines.length && (lines[line + 1]?.start ?? 0) <= cut) line++
@@ -37,8 +37,9 @@ export const codeChunker: Chunker = {
 function* sectionsOf(
   text: string,
   outline: readonly Heading[] = [],
+  open?: OpenSections,
 ): Generator<[from: number, to: number, titles: string[]]> {
-  const pathAt = headingPaths(outline)
+  const pathAt = headingPaths(outline, open)
   const starts = [...new Set([0, ...outline.map(({ start }) => start)])]
   for (const [at, from] of starts.entries()) {
     const to = starts[at + 1] ?? text.length

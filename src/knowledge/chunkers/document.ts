@@ -13,8 +13,10 @@ export function* chunkDocument(read: ReadText, chunker: Chunker, options: ChunkO
     const text = read.text.slice(start, starts[at + 1])
     const outline = outlineOf(start, start + text.length)
     const page = read.pages === undefined ? {} : { page: at + 1 }
+    // Markdown of one page says nothing about the next; an outline goes on.
+    const open = read.pages === undefined || outline !== undefined ? options.open : undefined
     if (read.pages === undefined || text.trim() !== '')
-      for (const span of chunker.chunk(text, { ...options, outline }))
+      for (const span of chunker.chunk(text, { ...options, outline, open }))
         yield {
           ...span,
           ...page,

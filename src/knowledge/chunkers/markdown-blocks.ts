@@ -1,4 +1,4 @@
-import type { Heading } from '../../core/knowledge/drivers.ts'
+import type { Heading, OpenSections } from '../../core/knowledge/drivers.ts'
 import { headingText, plainTitle } from './markdown-title.ts'
 
 export interface MarkdownBlock {
@@ -38,12 +38,20 @@ function* linesOf(text: string): Generator<Line> {
 
 const adornment = /^([!-/:-@[-`{-~])\1+$/
 
-/** Splits the text into one section per heading, of Markdown or the outline. Code and tables are whole blocks. */
-export function markdownSections(text: string, outline?: readonly Heading[]): MarkdownSection[] {
-  const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: [], blocks: [] }]
-  const path: { level: number; title: string }[] = []
+/**
+ * Splits the text into one section per heading, of Markdown or the outline. Code and tables are whole blocks. `open`: what
+ * is open above the text; it is changed to what is open at its end.
+ */
+export function markdownSections(
+  text: string,
+  outline?: readonly Heading[],
+  open: OpenSections = { path: [] },
+): MarkdownSection[] {
+  const { path } = open
+  const titles = () => path.map((heading) => heading.title)
+  const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: titles(), blocks: [] }]
   let nextHeading = 0
-  let closing: RegExp | undefined
+  let closing = open.fence === undefined ? undefined : new RegExp(open.fence)
   let kind: 'heading' | 'text' | 'code' | 'table' | undefined
   let previous: Line | undefined
 
@@ -61,7 +69,7 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
     path.push({ level, title })
     section().end = start
     if (section().start === start) sections.pop()
-    sections.push({ start, end: text.length, headingPath: path.map((heading) => heading.title), blocks: [] })
+    sections.push({ start, end: text.length, headingPath: titles(), blocks: [] })
     kind = 'heading'
   }
   const isTitle = (line: Line) =>
@@ -111,6 +119,7 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
     }
     previous = line
   }
+  open.fence = closing?.source
   return sections.filter((each) => each.end > each.start)
 }
 

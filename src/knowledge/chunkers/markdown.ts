@@ -13,7 +13,7 @@ export const markdownChunker: Chunker = {
   description: 'Markdown sections with their headings. Code blocks and tables stay whole if they fit.',
   *chunk(text, options) {
     const number = lineNumbering(text)
-    for (const section of joinBareHeadings(text, markdownSections(text, options.outline), options.size)) {
+    for (const section of joinBareHeadings(text, markdownSections(text, options.outline, options.open), options.size)) {
       const blockAt = blockFinder(section)
       const rules = {
         finders: [atBlockOf(text, section), atLine, atSentence, atWord],

@@ -10,7 +10,7 @@ function plainChunker(name: Chunker['name'], description: string, rules: CutRule
     description,
     *chunk(text, options) {
       const number = lineNumbering(text)
-      const pathAt = headingPaths(options.outline)
+      const pathAt = headingPaths(options.outline, options.open)
       for (const [start, end] of cutPieces(text, 0, text.length, options, rules))
         yield number(start, end, pathAt(start))
     },

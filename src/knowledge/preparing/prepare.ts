@@ -1,7 +1,15 @@
 import { AppError, invalid } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
 import { type ChunkWords, chunkRows, type StoredChunk } from '../../core/knowledge/chunk.ts'
-import type { ChunkOptions, PreparedDocument, PrepareRequest, ReadText } from '../../core/knowledge/drivers.ts'
+import type {
+  ChunkOptions,
+  OpenSections,
+  PartBefore,
+  PreparedDocument,
+  PrepareRequest,
+  Readers,
+  ReadText,
+} from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
 import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
 import { wordsOf } from '../../core/text/terms.ts'
@@ -9,11 +17,13 @@ import { inParts } from '../../runtime/batches.ts'
 import { chunkers } from '../chunkers/all.ts'
 import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
 import { lexicalEmbedding, wordsEmbedder } from '../embedders/lexical.ts'
-import { readers } from '../readers/all.ts'
+import { readers, readTextPart } from '../readers/all.ts'
 import { toHalves } from '../vectors/half-float.ts'
 import { createNumberSet, createVocabulary, type NumberSet } from '../words/vocabulary.ts'
 
 const maxChunks = 50_000
+/** Of a document that is read in parts. */
+const maxChunksOfParts = 500_000
 const chunksPerRow = 1_000
 /** How many times its text the chunks may hold, because of overlap; small texts are exempt. */
 const maxRepetition = 25
@@ -35,17 +45,15 @@ export function createPreparing() {
     forgetWords: () => brought.clear(),
     close: () => readers.close(),
     async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedDocument> {
-      const { source } = request
-      const read = await readers.read({
-        content: request.content,
-        name: request.name ?? source,
-        mediaType: request.mediaType,
-        signal,
-      })
-      if (read.text.trim() === '') throw invalid(`${request.name ?? source} must not be empty.`, 'content')
-      if (read.text.slice(read.start).trim() === '') throw unreadable(source, 'it has no text besides its front matter')
+      const read = request.part ? await readPart(request, request.part) : await readers.read(toRead(request, signal))
+      const before = request.part?.before ?? beforeAll
+      const open = structuredClone(before.open)
+      const isBlank = read.text.slice(read.start).trim() === ''
+      if (request.part === undefined && isBlank) throw blank(read, request)
       const chunker = request.chunker ?? read.chunker
-      const chunks = cut(read, chunker, request).map((span, index) => toChunk(read, span, index, request.now))
+      const spans = isBlank ? [] : cut(read, chunker, { ...request, open })
+      if (before.chunks + spans.length > maxChunksOfParts) throw tooMany(maxChunksOfParts)
+      const chunks = spans.map((span, index) => toChunk(read, span, index, request.now, before))
       const { provider, model, dimensions } = request.embedding
       const builtIn = provider === lexicalEmbedding.provider && model === lexicalEmbedding.model
       const vectors = builtIn ? new Uint16Array(chunks.length * dimensions) : undefined
@@ -71,22 +79,22 @@ export function createPreparing() {
         newWords,
         vectors,
         texts: builtIn ? undefined : chunks.map(textToEmbed),
+        after: request.part && afterPart(read, before, chunks.length, open),
       }
     },
   }
 }
 
 /** The chunks of a text, with positions in the whole text. Throws `payload_too_large` when there would be too many. */
-function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap }: ChunkOptions): DocumentSpan[] {
+function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap, open }: ChunkOptions): DocumentSpan[] {
   const chunker = chunkers.find((each) => each.name === name)
   if (!chunker) throw invalid(`there is no chunker '${name}'`, 'chunker_type')
   const budget = Math.max(freeCharacters, read.text.length * maxRepetition)
   const spans: DocumentSpan[] = []
   let characters = 0
-  for (const span of chunkDocument(read, chunker, { size, overlap })) {
+  for (const span of chunkDocument(read, chunker, { size, overlap, open })) {
     characters += span.end - span.start
-    if (spans.length === maxChunks)
-      throw tooLarge(`The document would become more than ${maxChunks} chunks. Use a larger chunk_size.`)
+    if (spans.length === maxChunks) throw tooMany(maxChunks)
     if (characters > budget) throw tooLarge('The chunks would overlap too much. Use a smaller chunk_overlap.')
     spans.push(span)
   }
@@ -96,18 +104,53 @@ function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap 
 type Chunk = Omit<StoredChunk, 'key'>
 type ChunkRow = Chunk & ChunkWords
 
-function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number): Chunk {
+function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number, before: PartBefore): Chunk {
   return {
     id: createId('chk', now),
-    index,
+    index: before.chunks + index,
     content: read.text.slice(span.start, span.end),
     headingPath: span.headingPath ?? [],
-    startOffset: span.start,
-    endOffset: span.end,
-    lineStart: span.lineStart,
-    lineEnd: span.lineEnd,
+    startOffset: before.offset + span.start,
+    endOffset: before.offset + span.end,
+    lineStart: before.lines + span.lineStart,
+    lineEnd: before.lines + span.lineEnd,
     page: span.page,
   }
+}
+
+const beforeAll: PartBefore = { chunks: 0, offset: 0, lines: 0, reading: {}, open: { path: [] } }
+
+function toRead(
+  { content, name, source, mediaType }: PrepareRequest,
+  signal: AbortSignal,
+): Parameters<Readers['read']>[0] {
+  return { content, name: name ?? source, mediaType, signal }
+}
+
+function readPart(
+  { content, name, source, mediaType }: PrepareRequest,
+  { before, encoding }: NonNullable<PrepareRequest['part']>,
+): Promise<ReadText> {
+  return readTextPart(String(content), { name: name ?? source, mediaType, encoding, before: before?.reading })
+}
+
+function afterPart(read: ReadText, before: PartBefore, chunks: number, open: OpenSections): PartBefore {
+  return {
+    chunks: before.chunks + chunks,
+    offset: before.offset + read.text.length,
+    lines: before.lines + (read.lines ?? read.text.split('\n').length - 1),
+    reading: read.reading ?? {},
+    open,
+  }
+}
+
+function blank(read: ReadText, { name, source }: PrepareRequest): AppError {
+  if (read.text.trim() === '') return invalid(`${name ?? source} must not be empty.`, 'content')
+  return unreadable(source, 'it has no text besides its front matter')
+}
+
+function tooMany(chunks: number): AppError {
+  return tooLarge(`The document would become more than ${chunks} chunks. Use a larger chunk_size.`)
 }
 
 function tooLarge(message: string): AppError {

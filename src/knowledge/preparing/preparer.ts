@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode, type ErrorDetail } from '../../core/error.ts'
-import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge/drivers.ts'
+import type { PartBefore, PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge/drivers.ts'
+import { unreadable } from '../../core/knowledge/filter.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
-import { needsParser } from '../readers/all.ts'
+import { needsParser, partReader } from '../readers/all.ts'
 import { parsersAtOnce } from '../readers/parsers.ts'
 import { createFairTurns } from './fair-turns.ts'
+import { encodingOf, textParts } from './text-parts.ts'
 import type { PrepareMessage } from './worker.ts'
 
 export type PrepareReply =
@@ -65,6 +67,19 @@ export function createPreparer(): Preparer {
       if (!needsParser({ ...request, name: request.name ?? request.source })) return prepareNow(request, signal)
       const prepare = (preempted: AbortSignal) => prepareNow(request, AbortSignal.any([signal, preempted]))
       return parsing.run(request.caller, prepare, signal)
+    },
+    takesParts: ({ name, mediaType, source }, head) => partReader(head, name ?? source, mediaType) !== undefined,
+    async *prepareParts(request, file, named, signal) {
+      const name = request.name ?? request.source
+      const reader = partReader(file.head, name, request.mediaType)
+      if (reader === undefined) throw unreadable(name, 'it can only be read whole')
+      const encoding = await encodingOf(file, name, named)
+      let before: PartBefore | undefined
+      for await (const content of textParts(file.pieces(), { encoding, name, partEnd: reader.partEnd })) {
+        const part: PreparedDocument = await prepareNow({ ...request, content, part: { before, encoding } }, signal)
+        before = part.after
+        yield part
+      }
     },
     forgetWords() {
       for (const { thread } of started) void thread.then(({ worker }) => tell(worker, 'forget'))

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json.ts'
 import type { Readers, ReadText } from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
 import { codeReader } from './code.ts'
@@ -111,6 +112,32 @@ export const readers = createReaders()
 /** Whether a separate process parses the document. Throws `unreadable_document` when no reader fits. */
 export function needsParser({ content, name, mediaType }: Parameters<Readers['read']>[0]): boolean {
   return 'format' in findReader(content, name, mediaType)
+}
+
+/** The reader of a format that can be read in parts. Throws `unreadable_document` when no reader fits. */
+export function partReader(
+  head: Uint8Array,
+  name: string | undefined,
+  mediaType: string | undefined,
+): Required<TextReader> | undefined {
+  const reader = findReader(head, name, mediaType)
+  return 'partEnd' in reader && reader.partEnd ? { ...reader, partEnd: reader.partEnd } : undefined
+}
+
+/** A part of a text whose reader takes parts; `before` is the `reading` of the part before. */
+export async function readTextPart(
+  text: string,
+  {
+    name,
+    mediaType,
+    encoding,
+    before,
+  }: { name: string; mediaType: string | undefined; encoding: string; before: JsonObject | undefined },
+): Promise<ReadText> {
+  const reader = findReader(text, name, mediaType)
+  const found = 'read' in reader ? await reader.read(text, name, before) : undefined
+  if (found === undefined) throw unreadable(name, 'it can only be read whole')
+  return described(reader.name, found, { encoding })
 }
 
 function described(reader: string, found: Found, more: { encoding?: string }): ReadText {

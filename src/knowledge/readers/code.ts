@@ -1,3 +1,4 @@
+import { beforeBlock } from './part-ends.ts'
 import type { TextReader } from './reader.ts'
 
 const languages: Record<string, string> = {
@@ -53,6 +54,7 @@ export const codeReader: TextReader = {
     'application/sql',
   ],
   extensions: [...byExtension.keys()],
+  partEnd: beforeBlock,
   read(text, name) {
     const language = byExtension.get(/\.[a-z0-9]+$/.exec((name ?? '').toLowerCase())?.[0] ?? '')
     return {

@@ -1,3 +1,4 @@
+import { afterMember } from './part-ends.ts'
 import type { TextReader } from './reader.ts'
 
 const longLine = 5_000
@@ -16,10 +17,13 @@ export const dataReader: TextReader = {
     'text/xml',
   ],
   extensions: ['.json', '.jsonl', '.ndjson', '.json5', '.yaml', '.yml', '.toml', '.xml', '.ini', '.properties'],
-  read(text, name) {
+  partEnd: afterMember,
+  read(text, name, before) {
     const lines = /\.(jsonl|ndjson)$/i.test(name ?? '')
-    const dense = !lines && /^\s*[[{]/.test(text) && hasLongLine(text)
-    return { text: dense ? withLines(text) : text, start: 0, metadata: {}, chunker: 'code' }
+    const dense = before ? before.dense === true : !lines && /^\s*[[{]/.test(text) && hasLongLine(text)
+    const state: JsonState = { depth: Number(before?.depth ?? 0), inString: before?.inString === true }
+    const found = dense ? withLines(text, state) : text
+    return { text: found, start: 0, metadata: {}, chunker: 'code', reading: { dense, ...state } }
   },
 }
 
@@ -35,17 +39,24 @@ function hasLongLine(text: string): boolean {
 
 const maxIndent = 20
 
+/** Where a part of a JSON text ends. */
+interface JsonState {
+  depth: number
+  inString: boolean
+}
+
 /** JSON with a line for each member; strings and numbers stay exact, which parsing would not guarantee. */
-function withLines(json: string): string {
+function withLines(json: string, state: JsonState): string {
   const parts: string[] = []
-  let depth = 0
+  let { depth } = state
   let from = 0
   const lineBreak = () => `\n${'  '.repeat(Math.min(depth, maxIndent))}`
   const cut = (to: number, insert: string) => {
     parts.push(json.slice(from, to), insert)
     from = to
   }
-  for (let index = 0; index < json.length; index++) {
+  let index = state.inString ? endOfString(json, -1) + 1 : 0
+  for (; index < json.length; index++) {
     const character = json[index]
     if (character === '"') index = endOfString(json, index)
     else if (character === '{' || character === '[') {
@@ -56,6 +67,8 @@ function withLines(json: string): string {
       if (json[index - 1] !== '{' && json[index - 1] !== '[') cut(index, lineBreak())
     } else if (character === ',') cut(index + 1, lineBreak())
   }
+  state.depth = depth
+  state.inString = index > json.length
   return parts.join('') + json.slice(from)
 }
 

@@ -47,7 +47,7 @@ export function declaredCharset(
   return declared !== undefined && /^utf-?16/i.test(declared) ? 'utf-8' : declared
 }
 
-function markedEncoding(bytes: Uint8Array): string | undefined {
+export function markedEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes[2] === 0 && bytes[3] === 0 ? 'utf-32le' : 'utf-16le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
@@ -165,7 +165,7 @@ function decodeAs(content: Uint8Array, encoding: string, name: string | undefine
   return { text: assertText(text, name), encoding }
 }
 
-function isKnown(encoding: string): boolean {
+export function isKnown(encoding: string): boolean {
   try {
     return new TextDecoder(encoding).encoding !== ''
   } catch {
@@ -181,7 +181,8 @@ function tryDecode(bytes: Uint8Array, encoding: string): string | undefined {
   }
 }
 
-function assertText(text: string, name: string | undefined): string {
+/** Without a byte order mark. Throws `unreadable_document` when it is binary. */
+export function assertText(text: string, name: string | undefined): string {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (plain.includes('\0')) throw unreadable(name, 'it has NUL characters, so it is binary')
   const sample = plain.slice(0, 20_000)

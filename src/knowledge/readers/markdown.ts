@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { headingText } from '../chunkers/markdown-title.ts'
+import { beforeHeading } from './part-ends.ts'
 import type { TextReader } from './reader.ts'
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
@@ -12,7 +13,9 @@ export const markdownReader: TextReader = {
   name: 'markdown',
   mediaTypes: ['text/markdown', 'text/x-markdown', 'text/mdx'],
   extensions: ['.md', '.markdown', '.mdx', '.mdown'],
-  async read(text, name) {
+  partEnd: beforeHeading,
+  async read(text, name, before) {
+    if (before) return { text, start: 0, metadata: {}, chunker: 'markdown' }
     const match = text.startsWith('---') ? frontMatter.exec(text.slice(0, maxFrontMatter)) : null
     const matter = match ? match[0].length : 0
     const start =

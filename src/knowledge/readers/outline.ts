@@ -18,10 +18,12 @@ function linesOf(text: string): Line[] {
 
 const adornment = /^([!-/:-@[-`{-~])\1{2,}$/
 
-/** Titles that are underlined, and maybe overlined, by repeated punctuation. Levels follow the marks' first use. */
-export function restructuredOutline(text: string): Heading[] {
+/**
+ * Titles that are underlined, and maybe overlined, by repeated punctuation. Levels follow the first use of the marks, to
+ * which new ones are added.
+ */
+export function restructuredOutline(text: string, marks: string[] = []): Heading[] {
   const lines = linesOf(text)
-  const marks: string[] = []
   const outline: Heading[] = []
   for (let index = 1; index < lines.length; index++) {
     const under = lines[index]?.text ?? ''

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json.ts'
 import type { ReadText } from '../../core/knowledge/drivers.ts'
 
 /** A reader's result; the caller adds `reader` and the fields that all texts share. */
@@ -9,11 +10,16 @@ export interface TextReader {
   mediaTypes: string[]
   /** Lower case, with the dot. */
   extensions: string[]
-  read(text: string, name: string | undefined): Promise<Found> | Found
+  /** `before`: what this reader gave as `reading` for the part before this one. */
+  read(text: string, name: string | undefined, before?: JsonObject): Promise<Found> | Found
+  /** Where a part of a longer text should end; undefined when the text has no such place. Without it: read whole. */
+  partEnd?: PartEnd
 }
 
+export type PartEnd = (text: string) => number | undefined
+
 /** A format whose parser may take unlimited time or memory: read in a separate process. */
-export interface ForeignReader extends Omit<TextReader, 'read'> {
+export interface ForeignReader extends Omit<TextReader, 'read' | 'partEnd'> {
   format: ForeignFormat
   /** The first bytes of every such file, if fixed; they take precedence over its name. */
   magic?: readonly number[]

@@ -1,5 +1,6 @@
 import { isHead, namedValue } from './markup/record.ts'
-import type { TextReader } from './reader.ts'
+import { afterRecord } from './part-ends.ts'
+import type { Found, TextReader } from './reader.ts'
 
 interface Row {
   record: string[]
@@ -15,20 +16,31 @@ export const tableReader: TextReader = {
   name: 'table',
   mediaTypes: ['text/csv', 'text/tab-separated-values'],
   extensions: ['.csv', '.tsv'],
-  async read(text) {
-    const rows = await rowsOf(text)
-    const columns = rows?.[0]?.record
-    if (!rows || !columns || rows.length < 2 || !isHead(columns))
-      return { text, start: 0, metadata: {}, chunker: 'code' }
-    return { text: withColumns(rows, columns), start: 0, metadata: { columns, rows: rows.length - 1 }, chunker: 'code' }
+  partEnd: afterRecord,
+  async read(text, _name, before) {
+    const asWritten: Found = { text, start: 0, metadata: {}, chunker: 'code', reading: before ?? {} }
+    const { columns: known, rows: earlier, delimiter = delimiterOf(text) } = before ?? {}
+    if (before && !Array.isArray(known)) return asWritten
+    const rows = await rowsOf(text, String(delimiter))
+    const columns = Array.isArray(known) ? known.map(String) : rows?.[0]?.record
+    if (!rows || !columns || (!before && (rows.length < 2 || !isHead(columns)))) return asWritten
+    const metadata = { columns, rows: before ? Number(earlier) + rows.length : rows.length - 1 }
+    return {
+      text: withColumns(rows, columns, before === undefined),
+      start: 0,
+      metadata,
+      chunker: 'code',
+      reading: { ...metadata, delimiter },
+      lines: text.split('\n').length - 1,
+    }
   },
 }
 
-async function rowsOf(text: string): Promise<Row[] | undefined> {
+async function rowsOf(text: string, delimiter: string): Promise<Row[] | undefined> {
   const { parse } = await import('csv-parse/sync')
   try {
     const found = parse(text, {
-      delimiter: delimiterOf(text),
+      delimiter,
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
@@ -46,13 +58,13 @@ function delimiterOf(text: string): string {
   return counted.reduce((best, each) => (each[1] > best[1] ? each : best))[0]
 }
 
-function withColumns(rows: readonly Row[], columns: readonly string[]): string {
+function withColumns(rows: readonly Row[], columns: readonly string[], hasHead: boolean): string {
   const parts: string[] = []
   let line = 1
   for (const [at, { record, line: endLine }] of rows.entries()) {
     const values = record.map((value) => value.replace(/\r\n?/g, '\n'))
     const text =
-      at === 0
+      at === 0 && hasHead
         ? values.join('; ')
         : values
             .map((value, column) => namedValue(columns[column], value))

@@ -1,4 +1,6 @@
+import type { Heading } from '../../core/knowledge/drivers.ts'
 import { asciidocOutline, orgOutline, restructuredOutline } from './outline.ts'
+import { afterBlankLine } from './part-ends.ts'
 import type { TextReader } from './reader.ts'
 
 /** All text without a reader of its own. */
@@ -7,18 +9,24 @@ export const textReader: TextReader = {
   mediaTypes: ['text/plain'],
   extensions: ['.txt', '.text', '.log'],
   read: (text) => ({ text, start: 0, metadata: {}, chunker: 'paragraph' }),
+  partEnd: afterBlankLine,
 }
 
+type OutlineOf = (text: string, marks: string[]) => Heading[]
+
 /** Text with headings of another syntax than Markdown's; it stays unchanged. */
-function outlined(name: string, mediaTypes: string[], extensions: string[], outlineOf: typeof orgOutline): TextReader {
+function outlined(name: string, mediaTypes: string[], extensions: string[], outlineOf: OutlineOf): TextReader {
   return {
     name,
     mediaTypes,
     extensions,
-    read(text) {
-      const outline = outlineOf(text)
-      const title = outline[0]?.title
-      return { text, start: 0, metadata: title === undefined ? {} : { title }, chunker: 'markdown', outline }
+    partEnd: afterBlankLine,
+    read(text, _name, { marks: used } = {}) {
+      const marks = Array.isArray(used) ? used.map(String) : []
+      const outline = outlineOf(text, marks)
+      const title = used === undefined ? outline[0]?.title : undefined
+      const metadata = title === undefined ? {} : { title }
+      return { text, start: 0, metadata, chunker: 'markdown', outline, reading: { marks } }
     },
   }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { defaultHistoryRuns } from '../../core/runnable.ts'
 import { check } from '../../schema/check.ts'
 import {
@@ -19,6 +18,7 @@ import {
   sound,
   string,
 } from '../../schema/field.ts'
+import { filters } from '../../schema/knowledge.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { problemOfApproval } from '../tools/approvals.ts'
 import type { AnyAgentSettings } from './settings.ts'
@@ -26,7 +26,7 @@ import type { AnyAgentSettings } from './settings.ts'
 const knowledgeSettings = settings({
   mode: oneOf(['first', 'tool']).default('first'),
   limit: integer(1, 100).default(6),
-  filters: object<Filters>().optional(),
+  filters: filters.optional(),
   collection: string().optional(),
 })
 export type CheckedKnowledge = z.output<typeof knowledgeSettings>

@@ -88,7 +88,15 @@ async function commit(drivers: CommitDrivers, batch: readonly PendingDocument[])
   }
 }
 
-type Reserved = PendingDocument & { generation: number; firstChunk: number }
+type Reserved = PendingDocument & Placed
+
+/** Vectors are numbered from `firstChunk`, that of the first chunk in `prepared`. */
+interface Placed {
+  prepared: PreparedDocument
+  generation: number
+  firstChunk: number
+  signal: AbortSignal
+}
 
 async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]): Promise<void> {
   const { documents } = drivers
@@ -118,7 +126,7 @@ async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]):
   if (replaced.length > 0) await remove(drivers, index, replaced)
 }
 
-async function addVectors(index: CollectionIndex, batch: readonly Reserved[]): Promise<void> {
+export async function addVectors(index: CollectionIndex, batch: readonly Placed[]): Promise<void> {
   const { dimensions } = index.collection.embedding
   const rows: VectorRow[] = []
   for (const { prepared, generation, firstChunk, signal } of batch) {
@@ -163,7 +171,11 @@ function current({ document, generation }: Reserved): NewGeneration {
 }
 
 /** Leftovers are never shown, and are removed at the latest when the knowledge base opens. */
-async function remove(drivers: CommitDrivers, index: CollectionIndex, generations: readonly number[]): Promise<void> {
+export async function remove(
+  drivers: CommitDrivers,
+  index: CollectionIndex,
+  generations: readonly number[],
+): Promise<void> {
   try {
     await drivers.documents.collect(generations)
     await index.table.removeGenerations(generations)

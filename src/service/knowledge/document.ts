@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { createId } from '../../core/id.ts'
 import type { Collection, DocumentStore, NewGeneration, StoredDocument } from '../../core/knowledge/document-store.ts'
-import type { Embedders, PreparedDocument, Preparer } from '../../core/knowledge/drivers.ts'
+import type { Embedders, PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge/drivers.ts'
 import type { IngestInput, IngestResult } from '../../core/knowledge/knowledge.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
 import type { Commits } from './commit.ts'
@@ -75,14 +75,10 @@ export async function ingestDocument(
   { signal, caller }: { signal: AbortSignal; caller: string },
 ): Promise<IngestResult> {
   const now = drivers.clock()
-  const embedding = collection?.embedding ?? (await drivers.embedders.resolve())
-  const { source, chunker, size, overlap } = settings
-  const name = settings.name ?? undefined
-  const mediaType = settings.mediaType ?? undefined
+  const request = await toRequest(drivers, settings, collection, now, caller)
   let done: IngestResult | undefined
   await drivers.commits.add(async () => {
-    const cutting = { chunker, size, overlap, collection: settings.collection, now, embedding }
-    const prepared = await drivers.preparer.prepare({ content, name, mediaType, source, caller, ...cutting }, signal)
+    const prepared = await drivers.preparer.prepare({ content, ...request }, signal)
     const document = toDocument(prepared, settings, previous, now)
     done = result({ ...document, collection: settings.collection }, prepared.chunkIds, previous !== undefined)
     return { collection: settings.collection, document, prepared, previous, signal }
@@ -90,7 +86,20 @@ export async function ingestDocument(
   return done as IngestResult
 }
 
-function toDocument(
+export async function toRequest(
+  { embedders }: Pick<IngestDrivers, 'embedders'>,
+  settings: DocumentSettings,
+  known: Collection | undefined,
+  now: number,
+  caller: string,
+): Promise<Omit<PrepareRequest, 'content'>> {
+  const { source, chunker, size, overlap, collection } = settings
+  const embedding = known?.embedding ?? (await embedders.resolve())
+  const [name, mediaType] = [settings.name ?? undefined, settings.mediaType ?? undefined]
+  return { name, mediaType, source, caller, chunker, size, overlap, collection, now, embedding }
+}
+
+export function toDocument(
   prepared: PreparedDocument,
   settings: DocumentSettings,
   previous: StoredDocument | undefined,

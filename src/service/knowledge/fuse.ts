@@ -1,38 +1,49 @@
 import type { Ranking } from '../../core/knowledge/document-store.ts'
+import type { ListPlace } from '../../core/knowledge/knowledge.ts'
 
 /** A ranking under the name that traces and runs show: `keyword`, or an embedder. */
 export interface RankedList {
   name: string
-  /** Its share of the fused score; default 1. Only the ratio to the other lists matters. */
-  weight?: number | undefined
   ranking: Ranking
 }
 
 /** The name of the list that BM25 ranks. */
 export const keywordList = 'keyword'
-const rankConstant = 60
 
-/** Reciprocal rank fusion by the weights of the lists; 1: first in every list. A single list keeps its scores. */
+/** What a list counts for. The words of a text say more than its hashed runs of characters, which repeat them. */
+const listWeights = new Map([['lexical', 0.5]])
+const usualWeight = 1
+
+/**
+ * The sum of the scores of a chunk, each relative to the best of its list, by the weights of the lists; 1: first in every
+ * list. Scores of one list may have any scale.
+ */
 export function fuse(lists: readonly RankedList[]): Ranking {
-  if (lists.length === 1) return lists[0]?.ranking ?? []
   const scores = new Map<number, number>()
-  let highest = 0
-  for (const { ranking, weight = 1 } of lists) {
-    highest += weight / (rankConstant + 1)
-    for (const [at, { chunk }] of ranking.entries())
-      scores.set(chunk, (scores.get(chunk) ?? 0) + weight / (rankConstant + at + 1))
+  const weightOf = ({ name }: RankedList) => listWeights.get(name) ?? usualWeight
+  const highest = lists.reduce((sum, list) => sum + weightOf(list), 0)
+  for (const list of lists) {
+    const best = list.ranking[0]?.score ?? 0
+    if (best <= 0) continue
+    for (const { chunk, score } of list.ranking)
+      scores.set(chunk, (scores.get(chunk) ?? 0) + (weightOf(list) * score) / best / highest)
   }
   return [...scores]
-    .map(([chunk, score]) => ({ chunk, score: score / highest }))
+    .map(([chunk, score]) => ({ chunk, score }))
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
 }
 
+/** The places of a chunk in the lists that have it. */
+export function placesIn(lists: readonly RankedList[], key: number): Record<string, ListPlace> {
+  const places = lists.flatMap(({ name }): [string, ListPlace][] => {
+    const place = placeIn(lists, name, key)
+    return place ? [[name, place]] : []
+  })
+  return Object.fromEntries(places)
+}
+
 /** The rank counts from 1. */
-export function placeIn(
-  lists: readonly RankedList[],
-  name: string,
-  key: number,
-): { rank: number; score: number } | undefined {
+export function placeIn(lists: readonly RankedList[], name: string, key: number): ListPlace | undefined {
   const ranking = lists.find((list) => list.name === name)?.ranking ?? []
   const at = ranking.findIndex(({ chunk }) => chunk === key)
   const entry = ranking[at]

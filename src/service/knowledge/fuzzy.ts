@@ -1,4 +1,3 @@
-import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
 
 const minFuzzyLength = 4
@@ -6,15 +5,32 @@ const maxFuzzyWords = 6
 /** Words in more than this share of chunks are common: they say little and cost much. */
 const commonShare = 0.2
 const minTelling = 2
+/** Chunks that the index reads to find the best; the rarest words find most of them. */
+const maxRead = 20_000
 
-/** The words to search for, and those for which similar words are searched too. */
-export function chooseWords(words: readonly string[], known: TermFrequencies): { exact: string[]; fuzzy: string[] } {
-  const chunksOf = (word: string) => known.words.get(word) ?? 0
-  const found = words.filter((word) => chunksOf(word) > 0)
-  const telling = found.filter((word) => chunksOf(word) <= known.chunks * commonShare)
+/**
+ * The words to search for, rarest first, and those for which similar words are searched too. `chunksOf` tells in how many chunks
+ * of `total` a word is, in any of its forms.
+ */
+export function chooseWords(
+  words: readonly string[],
+  chunksOf: (word: string) => number,
+  total: number,
+): { find: string[]; fuzzy: string[] } {
+  const found = words
+    .filter((word) => chunksOf(word) > 0)
+    .sort((one, other) => chunksOf(one) - chunksOf(other) || one.localeCompare(other))
+  const telling = found.filter((word) => chunksOf(word) <= total * commonShare)
   // A word that occurs is spelt as intended: similar words would only rank above it.
   const fuzzy = words.filter((word) => word.length >= minFuzzyLength && chunksOf(word) === 0)
-  return { exact: telling.length >= minTelling ? telling : found, fuzzy: fuzzy.slice(0, maxFuzzyWords) }
+  const find: string[] = []
+  let read = 0
+  for (const word of telling.length >= minTelling ? telling : found) {
+    read += chunksOf(word)
+    if (find.length >= minTelling && read > maxRead) break
+    find.push(word)
+  }
+  return { find, fuzzy: fuzzy.slice(0, maxFuzzyWords) }
 }
 
 /** At most two typing errors apart, or one a large part of the other. */

@@ -1,7 +1,7 @@
 import type { Collection, CurrentChunk, DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { Chunk, HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { wordsOf } from '../../core/text/terms.ts'
-import { keywordList, placeIn } from './fuse.ts'
+import { keywordList, placeIn, placesIn } from './fuse.ts'
 import type { SearchSettings } from './input.ts'
 import type { Found } from './search.ts'
 import { stitch } from './stitch.ts'
@@ -90,6 +90,7 @@ function explain(hit: SearchHit, rank: number, key: number, { lists, embedder, w
     const matches = words.filter((word) => inLine.has(word)).length
     if (text.trim() !== '' && matches > best.matches) best = { matches, at, text: text.trim() }
   }
+  const own = new Set(wordsOf([hit.content, hit.metadata.heading_path ?? []].flat().join('\n')))
   const inKeyword = placeIn(lists, keywordList, key)
   const inVector = placeIn(lists, embedder, key)
   return {
@@ -101,5 +102,7 @@ function explain(hit: SearchHit, rank: number, key: number, { lists, embedder, w
     line: hit.line_start === undefined ? null : hit.line_start + best.at,
     text: best.text,
     words,
+    matches: words.filter((word) => own.has(word)),
+    lists: placesIn(lists, key),
   }
 }

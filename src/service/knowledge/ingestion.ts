@@ -1,19 +1,30 @@
 import { type ErrorCode, invalid, isAppError } from '../../core/error.ts'
 import type { DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
-import type { Embedders, Preparer } from '../../core/knowledge/drivers.ts'
+import type { Embedders, FileContent, Preparer } from '../../core/knowledge/drivers.ts'
 import type { IngestInput, IngestItem, IngestOutcome, IngestResult, Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 import { createCommits } from './commit.ts'
-import { createFind, type DocumentSettings, hashOf, ingestDocument, isUnchanged, result } from './document.ts'
+import {
+  createFind,
+  type DocumentSettings,
+  type FoundDocument,
+  hashOf,
+  ingestDocument,
+  isUnchanged,
+  result,
+} from './document.ts'
 import type { CollectionIndex } from './index-document.ts'
 import { assertContent, type ChunkDefaults, parseIngest } from './input.ts'
 import type { Lock } from './lock.ts'
+import { ingestLong } from './long-document.ts'
 
 /** Maximum size of the content that is prepared or stored at the same time. */
 export const bytesAtOnce = 5_000_000
 /** Minimum weight of a document: its vectors are much larger than a small text. */
 const minBytes = 16_000
+/** What a document that is read in parts has in memory. */
+const longBytes = 2_500_000
 
 export interface IngestionOptions {
   documents: DocumentStore
@@ -38,7 +49,23 @@ interface Asked {
 /** Errors about this document alone; any other error concerns all of them. */
 const itsOwn = new Set<ErrorCode>(['invalid_request', 'unreadable_document', 'payload_too_large'])
 
-export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ingest' | 'ingestMany'> {
+function toOutcome(source: string, answered: IngestOutcome | IngestResult): IngestOutcome {
+  if ('outcome' in answered) return answered
+  const { document_id, chunk_count, replaced } = answered
+  return { source, outcome: replaced ? 'replaced' : 'added', document_id, chunk_count }
+}
+
+async function whole({ pieces, size }: FileContent): Promise<Uint8Array> {
+  const content = new Uint8Array(size)
+  let at = 0
+  for await (const piece of pieces()) {
+    content.set(piece, at)
+    at += piece.length
+  }
+  return content.subarray(0, at)
+}
+
+export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ingest' | 'ingestFile' | 'ingestMany'> {
   const find = createFind(options.documents)
   const drivers = { ...options, commits: createCommits(options) }
 
@@ -47,16 +74,16 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
     return { ...settings, hash, source: settings.source ?? settings.name ?? `text:${hash.slice(0, 16)}` }
   }
 
-  /** Ingests unless `known` answers from what is stored already. */
+  /** Does `work` unless `known` answers from what is stored already. */
   const inTurn = <T>(
-    content: IngestInput['content'] | undefined,
+    bytes: number,
     settings: DocumentSettings,
     { signal, caller }: Asked,
     known: (previous: StoredDocument | undefined, unchanged: boolean) => T | undefined | Promise<T | undefined>,
+    work: (found: FoundDocument, asked: { signal: AbortSignal; caller: string }) => Promise<IngestResult>,
   ): Promise<T | IngestResult> => {
     const stop = options.stopping()
     const either = signal ? AbortSignal.any([signal, stop]) : stop
-    const bytes = content === undefined ? 0 : Math.max(minBytes, content.length)
     const turn = { key: `${settings.collection}\0${settings.source}`, weight: bytes, caller }
     return options.lock.shared(turn, async () => {
       either.throwIfAborted()
@@ -64,14 +91,20 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
         const found = await find(settings.collection, settings.source)
         const { previous } = found
         const answer = await known(previous, previous !== undefined && isUnchanged(previous, settings))
-        if (answer !== undefined) return answer
-        assertContent(content)
-        return await ingestDocument(drivers, content, settings, found, { signal: either, caller })
+        return answer ?? (await work(found, { signal: either, caller }))
       } catch (error) {
         stop.throwIfAborted()
         throw error
       }
     })
+  }
+  const ingestContent = (content: IngestInput['content'] | undefined, settings: DocumentSettings) => {
+    const bytes = content === undefined ? 0 : Math.max(minBytes, content.length)
+    const work: Parameters<typeof inTurn>[4] = (found, asked) => {
+      assertContent(content)
+      return ingestDocument(drivers, content, settings, found, asked)
+    }
+    return { bytes, work }
   }
 
   const ingestItem = async (item: IngestItem, asked: Asked): Promise<IngestOutcome> => {
@@ -80,25 +113,48 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
     if (content !== undefined) assertContent(content)
     const settings = toSettings(input, content === undefined ? (content_hash ?? '') : hashOf(content))
     const { source } = settings
-    const answered = await inTurn(content, settings, asked, (previous, unchanged): IngestOutcome | undefined => {
+    const { bytes, work } = ingestContent(content, settings)
+    const known = (previous: StoredDocument | undefined, unchanged: boolean): IngestOutcome | undefined => {
       const outcome = unchanged ? 'unchanged' : content === undefined ? 'needed' : undefined
       const { document_id = null, chunk_count = 0 } = previous ?? {}
       return outcome && { source, outcome, document_id, chunk_count }
-    })
-    if ('outcome' in answered) return answered
-    const { document_id, chunk_count, replaced } = answered
-    return { source, outcome: replaced ? 'replaced' : 'added', document_id, chunk_count }
+    }
+    return toOutcome(source, await inTurn(bytes, settings, asked, known, work))
   }
 
   return {
     async ingest(input, signal, caller = '') {
       assertContent(input.content)
       const settings = toSettings(input, hashOf(input.content))
-      return inTurn(input.content, settings, { signal, caller }, async (previous, unchanged) =>
+      const { bytes, work } = ingestContent(input.content, settings)
+      const known = async (previous: StoredDocument | undefined, unchanged: boolean) =>
         previous && unchanged
           ? result(previous, await options.documents.chunkIds(previous.generation), false, true)
-          : undefined,
+          : undefined
+      return inTurn(bytes, settings, { signal, caller }, known, work)
+    },
+
+    async ingestFile({ file, encoding, ...input }, signal, caller = '') {
+      const settings = toSettings(input, file.hash)
+      const { source } = settings
+      const named = { name: settings.name ?? undefined, mediaType: settings.mediaType ?? undefined, source }
+      const inParts = options.preparer.takesParts(named, file.head)
+      const known = (previous: StoredDocument | undefined, unchanged: boolean): IngestOutcome | undefined =>
+        previous && unchanged
+          ? { source, outcome: 'unchanged', document_id: previous.document_id, chunk_count: previous.chunk_count }
+          : undefined
+      const answered = await inTurn(
+        inParts ? longBytes : file.size,
+        settings,
+        { signal, caller },
+        known,
+        async (found, asked) => {
+          if (inParts) return ingestLong(drivers, { file, encoding, settings, ...asked }, found)
+          const content = await whole(file)
+          return ingestDocument(drivers, content, { ...settings, hash: hashOf(content) }, found, asked)
+        },
       )
+      return toOutcome(source, answered)
     },
 
     async ingestMany(items, signal, caller = '') {

@@ -223,6 +223,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     },
 
     ingest: ingestion.ingest,
+    ingestFile: ingestion.ingestFile,
     ingestMany: ingestion.ingestMany,
 
     async config() {

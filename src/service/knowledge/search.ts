@@ -1,20 +1,15 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
-import { queryWordsOf } from '../../core/text/terms.ts'
 import { fuse, keywordList, type RankedList } from './fuse.ts'
-import { chooseWords, isAlike } from './fuzzy.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
 import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
+import { rankByWords, toShare } from './words.ts'
 
 const minDepth = 50
 const maxGenerations = 5_000
-const similarWords = 12
-/** The BM25 score that becomes 0.5 on the scale of 0 to 1. */
-const middleOfBm25 = 5
-
 export interface Found {
   ranking: Ranking
   /** What the ranking was made of, by name: `keyword` and one list per embedder. */
@@ -57,8 +52,10 @@ export async function searchCollection(
   }
   const [{ words, keyword }, vectors] = await Promise.all([byWords(), byVectors()])
   signal?.throwIfAborted()
-  const lists = mode === 'vector' ? vectors : [{ name: keywordList, ranking: keyword }, ...vectors]
-  const found = { ranking: fuse(lists), lists, embedder: collection.embedding.provider, words }
+  const byKeyword = mode === 'vector' ? [] : [{ name: keywordList, ranking: keyword }]
+  const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
+  const ranking = lists.length === 1 ? (lists[0]?.ranking ?? []) : fuse([...byKeyword, ...vectors])
+  const found = { ranking, lists, embedder: collection.embedding.provider, words }
   const [hits, places] = await Promise.all([
     toHits(documents, collection, found, settings),
     settings.trace ? findPlaces(documents, collection, found) : undefined,
@@ -86,26 +83,6 @@ async function unlessUnavailable<T>(mode: SearchMode, work: () => Promise<T>): P
 async function generationsOf(documents: DocumentStore, collection: Collection, { filters }: SearchSettings) {
   if (Object.keys(filters).length === 0) return undefined
   return new Set(await documents.matching(collection.key, filters))
-}
-
-/** A word that is in no text may be misspelt: similar words are searched instead. */
-async function rankByWords(
-  documents: DocumentStore,
-  collection: Collection,
-  { query, filters }: SearchSettings,
-  depth: number,
-): Promise<{ words: string[]; keyword: Ranking }> {
-  const asked = queryWordsOf(query)
-  const { exact, fuzzy } = chooseWords(asked, await documents.frequencies(collection.key, asked, []))
-  const alike = await Promise.all(
-    fuzzy.map(async (word) => {
-      const similar = await documents.similarWords(collection.key, word, similarWords)
-      return similar.filter((other) => isAlike(word, other))
-    }),
-  )
-  const words = [...new Set([...exact, ...alike.flat()])]
-  const found = await documents.keyword(collection.key, words, filters, depth)
-  return { words, keyword: found.map(({ chunk, score }) => ({ chunk, score: score / (score + middleOfBm25) })) }
 }
 
 async function rankByVector(

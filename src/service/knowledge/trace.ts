@@ -1,7 +1,7 @@
 import type { ChunkPlace, Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { Candidate, SearchTrace } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords, tracedCandidates } from '../../core/knowledge/limits.ts'
-import { placeIn } from './fuse.ts'
+import { placesIn } from './fuse.ts'
 import type { KeyedHit } from './hits.ts'
 import type { Found } from './search.ts'
 
@@ -36,17 +36,13 @@ function toCandidate(
   score: number,
   { lists }: Found,
 ): Candidate {
-  const places = lists.flatMap(({ name }) => {
-    const place = placeIn(lists, name, key)
-    return place ? [[name, place]] : []
-  })
   return {
     chunk_id,
     document_id,
     source,
     rank,
     score,
-    lists: Object.fromEntries(places),
+    lists: placesIn(lists, key),
     ...(line_start === undefined ? {} : { line_start }),
     ...(line_end === undefined ? {} : { line_end }),
     ...(page === undefined ? {} : { page }),

@@ -8,6 +8,7 @@ export function watchKnowledge<K extends Knowledge>(knowledge: K, onChange: () =
     ...knowledge,
     brought: { ...brought, delete: (...given) => watched(brought.delete(...given)) },
     ingest: (...given) => watched(knowledge.ingest(...given)),
+    ingestFile: (...given) => watched(knowledge.ingestFile(...given)),
     ingestMany: (...given) => watched(knowledge.ingestMany(...given)),
     deleteDocument: (documentId) => watched(knowledge.deleteDocument(documentId)),
     reindex: (options = {}) => {

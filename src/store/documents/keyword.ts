@@ -1,14 +1,23 @@
-import type { Ranking } from '../../core/knowledge/document-store.ts'
+import type { KeywordQuery, Ranking } from '../../core/knowledge/document-store.ts'
 import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
-import { trigramsOf } from '../../core/text/terms.ts'
+import { scoreByWords } from '../../core/text/bm25.ts'
+import { beginningOf, longestEnding, stemOf } from '../../core/text/stem.ts'
+import { trigramsOf, wordsOf } from '../../core/text/terms.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { isTelling } from './database.ts'
 import { filterSql } from './filter.ts'
 
 const maxTrigrams = 64
 const headingWeight = 1.5
+/** Chunks whose texts are scored by all words. */
+const minCandidates = 100
+const maxScoredBytes = 400_000
+const minBeginning = 2
+const lastCharacter = 0x10ffff
+const maxWordsRead = 5_000
+const maxInflections = 8
 const maxRemembered = 50_000
 const sizeMs = 5_000
 /** Marks which of the two tables a row comes from. */
@@ -36,26 +45,70 @@ export async function removeFromIndex(connection: Connection, collection: number
   await connection.run(`DELETE FROM words_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
 }
 
-/** BM25 over chunks that contain any of the words; only current chunks that pass the filters. */
+/** The best chunks with any of `find`, by the score of all words; only current chunks that pass the filters. */
 export async function rankByWords(
   connection: Connection,
   collection: number,
-  words: readonly string[],
+  { find, score, chunks: total }: KeywordQuery,
   filters: Filters,
   limit: number,
 ): Promise<Ranking> {
-  if (words.length === 0) return []
+  if (find.length === 0) return []
   const table = `words_${collection.toFixed(0)}`
-  return rankCurrent(
+  const found = await rankCurrent(
     connection,
     {
       sql: `SELECT rowid AS chunk, -rank AS score FROM ${table}
         WHERE ${table} MATCH ? AND rank MATCH 'bm25(1.0, ${headingWeight})' ORDER BY rank`,
-      parameters: [words.slice(0, maxSearchWords).map(quoted).join(' OR ')],
+      parameters: [find.slice(0, maxSearchWords).map(quoted).join(' OR ')],
     },
     filters,
-    limit,
+    Math.max(limit, minCandidates),
   )
+  const texts = await connection.all(selectTexts, [JSON.stringify(found.map(({ chunk }) => chunk))])
+  const words = texts.map((row) => ({
+    body: wordsOf(String(row.content)),
+    headings: wordsOf((JSON.parse(String(row.heading_path)) as string[]).join(' ')),
+  }))
+  const scores = scoreByWords(words, score, total)
+  const ranking = texts
+    .map((row, at) => ({ chunk: Number(row.chunk), score: scores[at] ?? 0 }))
+    .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
+  const lowest = ranking.at(-1)?.score ?? 0
+  const rest = found.slice(texts.length).map((each) => ({ ...each, score: Math.min(each.score, lowest) }))
+  return [...ranking, ...rest].slice(0, limit)
+}
+
+/** The texts of the first chunks, as many as fit and at least one. */
+const selectTexts = `SELECT chunk_key AS chunk, content, heading_path FROM (
+    SELECT wanted.key AS place, chunk.*, sum(octet_length(content)) OVER (ORDER BY wanted.key) AS bytes
+    FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value)
+  WHERE bytes <= ${maxScoredBytes} OR place = 0 ORDER BY place`
+
+/** The other words of the collection with the same stem, by word. */
+export async function inflectionsOf(
+  connection: Connection,
+  collection: number,
+  words: readonly string[],
+): Promise<Map<string, string[]>> {
+  const stems = new Map(words.map((word) => [word, stemOf(word)]))
+  const ranges = [...new Set(stems.values())].map((stem) => [beginningOf(stem), stem.length + longestEnding])
+  const rows = await connection.all(
+    `SELECT DISTINCT word FROM json_each(?) AS wanted CROSS JOIN terms_${collection.toFixed(0)}
+     WHERE word >= wanted.value ->> 0 AND word < (wanted.value ->> 0) || char(${lastCharacter})
+       AND length(word) <= wanted.value ->> 1 LIMIT ${maxWordsRead}`,
+    [JSON.stringify(ranges.filter(([beginning]) => String(beginning).length >= minBeginning))],
+  )
+  const byStem = Map.groupBy(
+    rows.map((row) => String(row.word)),
+    stemOf,
+  )
+  const found = new Map<string, string[]>()
+  for (const [word, stem] of stems) {
+    const others = (byStem.get(stem) ?? []).filter((other) => other !== word).slice(0, maxInflections)
+    if (others.length > 0) found.set(word, others)
+  }
+  return found
 }
 
 /** Words that share trigrams with a word, largest overlap first. */

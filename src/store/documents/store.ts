@@ -9,7 +9,7 @@ import { documentsDatabase, indexTables } from './database.ts'
 import { toKnowledgeError } from './failure.ts'
 import { filterSql } from './filter.ts'
 import { Keys } from './keys.ts'
-import { createFrequencies, rankByWords, similarWords } from './keyword.ts'
+import { createFrequencies, inflectionsOf, rankByWords, similarWords } from './keyword.ts'
 
 import * as lists from './lists.ts'
 import { openReader, type Reader } from './reader.ts'
@@ -222,8 +222,9 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
       return rows.map((row) => row.generation)
     },
 
-    keyword: (collection, words, filters, limit) =>
-      read((connection) => rankByWords(connection, collection, words, filters, limit)),
+    keyword: (collection, query, filters, limit) =>
+      read((connection) => rankByWords(connection, collection, query, filters, limit)),
+    inflections: (collection, words) => read((connection) => inflectionsOf(connection, collection, words)),
     similarWords: (collection, word, limit) => read((connection) => similarWords(connection, collection, word, limit)),
     frequencies: (collection, words, trigrams) =>
       using(({ reader, frequencies }) =>

@@ -32,7 +32,11 @@ function recordingKnowledge(): Knowledge {
   return {
     async search(query) {
       searched.push(query)
-      return { results: [], mode: query.mode ?? 'hybrid' }
+      const trace = query.trace && { collection: 'default', words: [], candidates: [] }
+      return { results: [], mode: query.mode ?? 'hybrid', ...(trace && { trace }) }
+    },
+    ingestFile: async () => {
+      throw new Error('no route ingests files of its own machine')
     },
     ingestMany: async () => [],
     async ingest(input) {
@@ -224,6 +228,13 @@ describe('the other knowledge routes', () => {
     const query = { query: 'q', limit: 3, filters: { a: ['x', 1] }, mode: 'keyword', context: 2 }
     const { body } = await server.call('POST', `${path}/search`, query)
     expect(body).toEqual({ results: [], count: 0, mode: 'keyword' })
+    const trace = { collection: 'default', words: [], candidates: [] }
+    for (const [path_, given] of [
+      [`${path}/search?explain=true`, { query: 'q', mode: 'keyword' }],
+      [`${path}/search`, { query: 'q', mode: 'keyword', explain: true }],
+    ] as const)
+      expect((await server.call('POST', path_, given)).body).toMatchObject({ count: 0, trace })
+    searched.splice(1)
     await server.call('POST', `${path}/search`, { query: 'q' })
     expect(searched).toEqual([query, { query: 'q', limit: 10 }])
     for (const wrong of [

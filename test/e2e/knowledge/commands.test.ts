@@ -34,6 +34,37 @@ test('shows the state of the knowledge base and embeds it again', async () => {
   expect((await command(project, ['knowledge', 'status', '--embedder', 'lexical'])).code).toBe(2)
 })
 
+test('explains a search, as an agent makes it, and refuses what it does not take', async () => {
+  const { stdout, code } = await command(project, ['knowledge', 'explain', 'who', 'lights the lamp', '--agent', 'docs'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(
+    /^ {2}searched {2}who lights the lamp\n.*1 of 1 passage {2}hybrid {2}limit 6 {2}collection default$/m,
+  )
+  expect(stdout).toMatch(/^ +\[1\] +1 +\d\.\d{3} +1 \(\d\.\d\d\) +1 \(\d\.\d\d\) +docs\/a\.md:1-3$/m)
+  expect(stdout).toMatch(/^\[1\] docs\/a\.md:1\n {4}words {2}.*lamp/m)
+  const args = ['knowledge', 'explain', 'lamp', '--filter', 'source^=docs', '--mode', 'keyword', '--json']
+  const json = JSON.parse((await command(project, args)).stdout)
+  expect(json).toMatchObject({
+    query: 'lamp',
+    filters: { source: { prefix: 'docs' } },
+    mode: 'keyword',
+    results: [{ source: 'docs/a.md', explain: { matches: ['lamp'], lists: { keyword: { rank: 1 } } } }],
+    trace: { collection: 'default', candidates: [{ source: 'docs/a.md', rank: 1 }] },
+  })
+  const none = await command(project, ['knowledge', 'explain', 'lamp', '--filter', 'source^=doc'])
+  expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining('Nothing found.') })
+  for (const [wrong, message] of [
+    [['explain'], 'Say what to search for'],
+    [['explain', 'lamp', '--filter', 'a>b'], '--filter: a.gt must be a number, or an ISO date'],
+    [['status', '--agent', 'docs'], '--agent can only be used with explain.'],
+    [['list', 'lamp'], 'list takes no documents.'],
+  ] as const)
+    expect(await command(project, ['knowledge', ...wrong])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    })
+})
+
 test('shows what is kept of a document, and what there is to choose from', async () => {
   const { stdout, code } = await command(project, ['knowledge', 'show', 'docs/a.md'])
   expect(code).toBe(0)

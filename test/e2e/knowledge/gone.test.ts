@@ -114,8 +114,38 @@ test('ingest names a file that is too large and the limit, and goes on with the 
   const { code, stderr } = await command(project, ['ingest', 'docs'])
   expect(stderr).toContain('2 added, 0 replaced, 0 unchanged, 2 skipped')
   expect(stderr).toContain(
-    "skipped docs/a-huge.bin: docs/a-huge.bin can't be read: it has 3221.2 MB, and the limit is 10.5 MB (server.maxRequestSize)",
+    "skipped docs/a-huge.bin: docs/a-huge.bin can't be read: it has 3221.2 MB, and the limit is 104.9 MB (knowledge.maxFileSize)",
   )
   expect(stderr).toContain("docs/b-large.txt can't be read: it has 600 MB")
   expect(code).toBe(0)
 })
+
+test('a file that no request could carry is ingested and quoted, up to knowledge.maxFileSize', async () => {
+  const line = 'Nothing of interest is told in this line of the long log.\n'
+  const text = `${line.repeat(200_000)}\nThe keeper of Skellig lights the lamp at dusk.\n`
+  project = await createProject({ 'log.txt': text, 'small.md': 'The boat lies in the harbour.\n' })
+  const first = await command(project, ['ingest', 'log.txt', 'small.md'])
+  expect(first.stderr).toContain('2 added')
+  const again = await command(project, ['ingest', 'log.txt'])
+  expect(again.stderr).toContain('1 unchanged')
+  const { stdout } = await command(project, ['ask', 'When does the keeper of Skellig light the lamp?', 'log.txt'])
+  expect(stdout).toContain('log.txt:200002')
+  const server = await serve(project, 'start')
+  await project.write('other.txt', `${text}More.\n`)
+  const refused = await command(project, ['ingest', 'other.txt'])
+  expect(refused.stderr).toContain('the limit is 10.5 MB (server.maxRequestSize of the running server')
+  await server.stop()
+  const config = `import { defineConfig } from 'agentserve'
+    export default defineConfig({ knowledge: { maxFileSize: '20B', sources: ['other.txt', 'tiny.md'] } })`
+  await project.write('agent.config.ts', config)
+  await project.write('tiny.md', 'A tide table.\n')
+  const limited = await command(project, ['ingest', 'small.md', 'tiny.md'])
+  expect(limited.stderr).toContain('it has 29 bytes, and the limit is 20 bytes (knowledge.maxFileSize)')
+  await project.write('agent.config.ts', config.replace("'20B'", "'50MB'"))
+  const second = await serve(project, 'start')
+  try {
+    await expect.poll(sources, { timeout: 60_000 }).toEqual(['log.txt', 'other.txt', 'tiny.md'])
+  } finally {
+    await second.stop()
+  }
+}, 120_000)

@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
+import { scanFile } from '../../../src/sources/file-content.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
-import { findDamage, ingestUntilKilled } from '../../support/knowledge/kills.ts'
+import { findDamage, ingestLongUntilKilled, ingestUntilKilled } from '../../support/knowledge/kills.ts'
 
 const kills = 20
 
@@ -30,6 +31,26 @@ describe('a knowledge base whose process is killed', () => {
       expect(await findDamage(place, acknowledged)).toEqual([])
     }
   }, 180_000)
+
+  it('has a file that is ingested in parts as it was before, whole, after each of 3 kills', async () => {
+    const path = join(place.folder, 'long.txt')
+    const text = (version: number) => `This is version${version} of a long text.\n\n`.repeat(250_000)
+    const earlier = await place.open()
+    await writeFile(path, text(1).slice(0, 3_000_000))
+    const file = await scanFile(path, new AbortController().signal)
+    const settings = { source: 'long.txt', name: 'long.txt', chunk_size: 500 }
+    const { chunk_count } = await earlier.ingestFile({ ...settings, file })
+    await earlier.close()
+    await writeFile(path, text(2))
+    for (const pieces of [3, 5, 8]) {
+      await ingestLongUntilKilled(place.folder, path, pieces)
+      expect(await findDamage(place, [{ source: 'long.txt', at: 1, chunk_count }])).toEqual([])
+      const knowledge = await place.open()
+      const { items } = await knowledge.listDocuments({ source: 'long.txt' }, { limit: 1 })
+      expect(items[0]).toMatchObject({ chunk_count, content_hash: file.hash })
+      await knowledge.close()
+    }
+  }, 120_000)
 
   it('writes vectors again that LanceDB lost, and drops tables that nobody knows', async () => {
     const vectors = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })

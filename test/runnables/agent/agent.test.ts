@@ -244,6 +244,12 @@ describe('agent settings', () => {
     [{ model: { baseURL: 'nowhere', model: 'x' } }, 'model', /baseURL/],
     [{ knowledge: { mode: 'last' } }, 'knowledge.mode', /'first' or 'tool', not 'last'/],
     [{ knowledge: { limit: 0 } }, 'knowledge.limit', /from 1 to 100/],
+    [
+      { knowledge: { filters: { year: { $gte: 1 } } } },
+      'knowledge.filters.year.$gte',
+      /`knowledge.filters.year.\$gte` is not an operator \(did you mean 'gte'\?\)/,
+    ],
+    [{ knowledge: { filters: 'docs' } }, 'knowledge.filters', /`knowledge.filters` must be an object of strings/],
     [{ memory: { run: 1 } }, 'memory.run', /`memory.run` is not a setting; did you mean 'runs'\?$/],
     [{ guardrails: { input: 'no' } }, 'guardrails.input', /a function or a list of functions, not 'no'/],
     [{ guardrails: { before: [] } }, 'guardrails.before', /expected one of input, output/],

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const agents = {
     plain: agent({ model: models.plain, name: 'Plain', description: 'Says ok.', tools: { weather } }),
     first: agent({ model: models.first, knowledge: true }),
-    filtered: agent({ model: models.filtered, knowledge: { mode: 'first', limit: 1, filters: { lang: 'de' } } }),
+    filtered: agent({ model: models.filtered, knowledge: { limit: 1, filters: { not: { lang: { ne: 'de' } } } } }),
     manual: agent({ model: models.manual, knowledge: { collection: 'manuals' } }),
     tool: agent({ model: models.tool, knowledge: { mode: 'tool', limit: 1 } }),
     quoting: agent({ knowledge: true }),

@@ -15,28 +15,46 @@ describe('fusing rankings', () => {
     for (const { score } of fused) expect(score).toBeLessThan(1)
   })
 
-  it('gives 1 to what is first in every list', () => {
+  it('gives 1 to what is first in every list, whatever their scales', () => {
     const [first] = fuse([
-      { name: 'keyword', ranking: ranking(7, 8), weight: 2 },
+      { name: 'keyword', ranking: [{ chunk: 7, score: 31.5 }] },
       { name: 'static', ranking: ranking(7) },
     ])
     expect(first).toEqual({ chunk: 7, score: 1 })
   })
 
-  it('follows the weights of the lists, and only their ratio', () => {
-    const order = (keyword: number, vector: number) =>
-      fuse([
-        { name: 'keyword', ranking: ranking(1, 2), weight: keyword },
-        { name: 'static', ranking: ranking(2, 1), weight: vector },
-      ]).map(({ chunk }) => chunk)
-    expect(order(2, 1)).toEqual([1, 2])
-    expect(order(1, 2)).toEqual([2, 1])
-    expect(order(0.1, 0.2)).toEqual([2, 1])
+  it('prefers a chunk that is far ahead in one list to one that is barely ahead in the other', () => {
+    const fused = fuse([
+      {
+        name: 'keyword',
+        ranking: [
+          { chunk: 1, score: 12 },
+          { chunk: 2, score: 3 },
+        ],
+      },
+      { name: 'static', ranking: ranking(2, 1) },
+    ])
+    expect(fused.map(({ chunk }) => chunk)).toEqual([1, 2])
   })
 
-  it('leaves a single list as it is', () => {
-    expect(fuse([{ name: 'keyword', ranking: ranking(3, 1) }])).toEqual(ranking(3, 1))
+  it('counts hashed words for less than the words themselves', () => {
+    const order = (name: string) =>
+      fuse([
+        { name: 'keyword', ranking: ranking(1) },
+        { name, ranking: ranking(2, 3) },
+      ]).map(({ chunk }) => chunk)
+    expect(order('lexical')).toEqual([1, 2, 3])
+    expect(fuse([{ name: 'lexical', ranking: ranking(2, 3) }]).map(({ chunk }) => chunk)).toEqual([2, 3])
+  })
+
+  it('takes lists that are empty or without any likeness', () => {
     expect(fuse([])).toEqual([])
+    const zero = [{ chunk: 4, score: 0 }]
+    const fused = fuse([
+      { name: 'keyword', ranking: ranking(3) },
+      { name: 'static', ranking: zero },
+    ])
+    expect(fused).toEqual([{ chunk: 3, score: 0.5 }])
   })
 })
 

@@ -16,6 +16,12 @@ function complaint(work: () => unknown): string {
   throw new Error('nothing was refused')
 }
 
+const mustBeValue = 'must be a string, a number, a boolean, a list of these, or an object of operators'
+const mustBeBound = 'must be a number, or an ISO date like 2026-01-31 or 2026-01-31T09:30:00Z'
+const tooMuch = 'is too much: all filters together may have at most 64 values and filters inside'
+const operatorNames = 'eq, in, gt, gte, lt, lte, prefix, ne, not_in, exists'
+const nestedFilters = (depth: number): object => (depth === 0 ? { a: 1 } : { not: nestedFilters(depth - 1) })
+
 describe('a wrong setting', () => {
   const documents: [Record<string, unknown>, string][] = [
     [{ source: 'x'.repeat(1_500) }, 'source must have at most 1024 characters.'],
@@ -50,12 +56,30 @@ describe('a wrong setting', () => {
     [{ mode: 'best' }, 'mode must be one of hybrid, vector, keyword.'],
     [{ collection: '' }, 'collection must be 1 to 64 letters, digits, ., - and _, beginning with a letter or digit.'],
     [{ filters: 'a' }, 'filters must be an object of strings, numbers, booleans or lists of these.'],
-    [{ filters: { a: { $ne: 1 } } }, 'filters.a must be a string, a number, a boolean or a list of these.'],
+    [{ filters: { a: null } }, `filters.a ${mustBeValue}.`],
+    [{ filters: { a: [['b']] } }, `filters.a ${mustBeValue}.`],
+    [{ filters: { a: { $ne: 1 } } }, "filters.a.$ne is not an operator (did you mean 'ne'?)."],
+    [{ filters: { a: { gte: 1, gthan: 2 } } }, `filters.a.gthan is not an operator; expected one of ${operatorNames}.`],
+    [{ filters: { a: {} } }, `filters.a must have an operator: ${operatorNames}.`],
+    [{ filters: { a: { ne: [1] } } }, 'filters.a.ne must be a string, a number or a boolean.'],
+    [{ filters: { a: { in: 1 } } }, 'filters.a.in must be a list of strings, numbers and booleans.'],
+    [{ filters: { a: { not_in: [null] } } }, 'filters.a.not_in must be a list of strings, numbers and booleans.'],
+    [{ filters: { a: { gt: '2026-02-30' } } }, `filters.a.gt ${mustBeBound}.`],
+    [{ filters: { a: { lte: true } } }, `filters.a.lte ${mustBeBound}.`],
+    [{ filters: { source: { prefix: '' } } }, 'filters.source.prefix must be a text that is not empty.'],
+    [{ filters: { a: { exists: 1 } } }, 'filters.a.exists must be true or false.'],
+    [{ filters: { and: [] } }, 'filters.and must be a list of filters, at least one.'],
+    [{ filters: { or: { a: 1 } } }, 'filters.or must be a list of filters, at least one.'],
+    [{ filters: { or: [{ a: 1 }, 'b'] } }, 'filters.or.1 must be an object of filters.'],
+    [{ filters: { not: { and: [{ b: { gte: [] } }] } } }, `filters.not.and.0.b.gte ${mustBeBound}.`],
+    [{ filters: nestedFilters(9) }, `filters${'.not'.repeat(9)} is too deep: filters may be nested 8 deep.`],
     [
       { filters: { 'a b': 1 } },
       'filters.a b must be a key of at most 64 letters, digits and _, beginning with a letter or _.',
     ],
-    [{ filters: { a: Array(65).fill(1) } }, 'filters.a is too much: all filters together may have at most 64 values.'],
+    [{ filters: { a: Array(65).fill(1) } }, `filters.a ${tooMuch}.`],
+    [{ filters: { or: Array(40).fill({ a: 1 }) } }, `filters.or.32 ${tooMuch}.`],
+    [{ filters: { and: Array(65).fill({}) } }, `filters.and.64 ${tooMuch}.`],
   ]
   it.each(searches)('of a search is told alike over HTTP and in the library: $1', (given, words) => {
     expect(complaint(() => parseSearch({ query: 'q', ...given } as SearchQuery, 'default'))).toEqual(words)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/error.ts'
 import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
 import type { Collection, DocumentStore } from '../../../src/core/knowledge/document-store.ts'
-import { assertFilters, type Filterable } from '../../../src/core/knowledge/filter.ts'
+import { readFilters } from '../../../src/core/knowledge/filter.ts'
 import { documentsDatabase } from '../../../src/store/documents/database.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
@@ -18,6 +18,13 @@ import {
   generationOf,
   reserve,
 } from '../../support/knowledge/filter-comparison.ts'
+import type { Filterable } from '../../support/knowledge/plain-filter.ts'
+
+const wordQuery = (...words: string[]) => ({
+  find: words,
+  score: words.map((word) => ({ words: [word], weight: 1 })),
+  chunks: 100,
+})
 
 async function openNew(path: string): Promise<Connection> {
   await writeFile(path, '', { flag: 'a' })
@@ -64,16 +71,16 @@ describe('the document store', () => {
     const { key } = await store.ensureCollection('c', embedding)
     const first = await reserve(store, 2)
     await store.addChunks(key, chunksOf(first, 0, 'anchor chain'))
-    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
     expect(await store.totals()).toEqual({ documents: 0, chunks: 0 })
     const published = generationOf(first.generation, { source: 's', chunk_count: 2 })
     await store.publish(key, [{ ...chunksOf(first, 1, 'anchor rope'), document: published }])
-    expect((await store.keyword(key, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
+    expect((await store.keyword(key, wordQuery('anchor'), {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
 
     const second = await reserve(store, 1)
     const replacement = generationOf(second.generation, { source: 's' })
     await store.publish(key, [{ ...chunksOf(second, 0, 'sail'), document: replacement }])
-    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
     expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
     await store.collect([first.generation, second.generation])
     expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
@@ -119,7 +126,9 @@ describe('the document store', () => {
             given[at]?.map((chunk) => [chunk.text, chunk.heading]),
           )
           for (const [index, word] of words.entries())
-            expect((await store.keyword(key, [word], {}, 10)).map(({ chunk }) => chunk)).toEqual([firstChunk + index])
+            expect((await store.keyword(key, wordQuery(word), {}, 10)).map(({ chunk }) => chunk)).toEqual([
+              firstChunk + index,
+            ])
         }
       }),
       { numRuns: 50 },
@@ -167,13 +176,53 @@ describe('the document store', () => {
     expect(await store.similarWords(key, '123457', 3)).toEqual([])
   })
 
+  it('finds the forms of a word, bounded, and none of a word that nobody wrote', async () => {
+    const store = await open('inflections.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const text = `retry retries retried retrying retro use using settings setting ${'a'.repeat(60)} Größe strasse`
+    const place = await reserve(store, 1)
+    await store.publish(key, [{ ...chunksOf(place, 0, text), document: generationOf(place.generation) }])
+    const found = await store.inflections(key, ['retries', 'uses', 'set', 'absent', "x'y", 'is', '日本'])
+    expect(found.get('retries')?.toSorted()).toEqual(['retried', 'retry', 'retrying'])
+    expect(found.get('uses')?.toSorted()).toEqual(['use', 'using'])
+    expect(found.get('set')?.toSorted()).toEqual(['setting', 'settings'])
+    expect([...found.keys()]).toEqual(['retries', 'uses', 'set'])
+  })
+
+  it('scores by all words what it found by some, and keeps what is too long to score after it', async () => {
+    const store = await open('scored.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const texts = [
+      'anchor rope',
+      'anchor chain',
+      `anchor ${'x '.repeat(250_000)}`,
+      'chain rope',
+      `anchor ${'y '.repeat(250_000)}`,
+    ]
+    const chunks: number[] = []
+    for (const text of texts) {
+      const place = await reserve(store, 1)
+      await store.publish(key, [
+        { ...chunksOf(place, 0, text), document: { ...generationOf(place.generation), source: text.slice(0, 20) } },
+      ])
+      chunks.push(place.firstChunk)
+    }
+    const query = { ...wordQuery('anchor', 'chain'), find: ['anchor'] }
+    const found = (await store.keyword(key, query, {}, 10)).map(({ chunk }) => chunks.indexOf(chunk))
+    expect(found.slice(0, 2)).toEqual([1, 0])
+    expect(found.slice(2).toSorted()).toEqual([2, 4])
+    expect(await store.keyword(key, query, {}, 1)).toHaveLength(1)
+    const scores = (await store.keyword(key, query, {}, 10)).map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one))
+  })
+
   it('takes over a file of version 1 with its chunks and words', async () => {
     const path = join(folder, 'version-1.db')
     await writeVersion1(path)
     const store = createDocumentStore({ path })
     await store.open()
     stores.push(store)
-    expect((await store.keyword(1, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toEqual([1])
+    expect((await store.keyword(1, wordQuery('anchor'), {}, 10)).map((hit) => hit.chunk)).toEqual([1])
     expect(await store.similarWords(1, 'anchr', 3)).toEqual(['anchor'])
     expect((await store.current(1, [1]))[0]).not.toHaveProperty('page')
     expect(await store.chunksAround('chk_1', 5, 1_000)).toMatchObject([{ id: 'chk_1', documentId: 'doc_1' }])
@@ -213,14 +262,14 @@ describe('the document store', () => {
       documents = await fillForFilters(store, collection)
     })
 
-    it('mean in SQL what the reference evaluator says', async () => {
+    it('mean in SQL what they mean in plain JavaScript', async () => {
       expect(await compareFilters(store, collection, documents, 2_000)).toBeGreaterThan(2_000)
     })
 
     it('bind the keyword index', async () => {
       const filter = { chunker_type: 'code' }
-      const found = await store.keyword(collection.key, ['word'], filter, 100)
-      expect(found).toHaveLength(40)
+      const found = await store.keyword(collection.key, wordQuery('word'), filter, 100)
+      expect(found).toHaveLength([...documents.values()].filter(({ chunker_type }) => chunker_type === 'code').length)
     })
 
     it.each([
@@ -229,7 +278,7 @@ describe('the document store', () => {
       [{ '1a': 1 }, 'filters.1a'],
       [{ ['k'.repeat(65)]: 1 }, `filters.${'k'.repeat(65)}`],
       [{ color: null }, 'filters.color'],
-      [{ color: { $ne: 1 } }, 'filters.color'],
+      [{ color: { $ne: 1 } }, 'filters.color.$ne'],
       [{ color: [['nested']] }, 'filters.color'],
       [{ color: Number.NaN }, 'filters.color'],
       [{ color: Array.from({ length: 65 }, () => 1) }, 'filters.color'],
@@ -237,7 +286,7 @@ describe('the document store', () => {
       ['x', 'filters'],
     ])('refuse %j', (filters, path) => {
       try {
-        assertFilters(filters)
+        readFilters(filters)
         expect.unreachable()
       } catch (error) {
         expect(isAppError(error) && error.details[0]?.path).toBe(path)

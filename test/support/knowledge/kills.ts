@@ -7,6 +7,7 @@ import { Connection } from '../../../src/store/sqlite/connection.ts'
 import type { KnowledgeFolder } from './folder.ts'
 
 const child = join(import.meta.dirname, 'ingest-child.ts')
+const longChild = join(import.meta.dirname, 'long-child.ts')
 
 export interface Acknowledged {
   source: string
@@ -20,7 +21,16 @@ export async function ingestUntilKilled(
   from: number,
   acknowledgements: number,
 ): Promise<Acknowledged[]> {
-  const process_ = spawn(process.execPath, ['--no-warnings', child, folder, String(from)], {
+  return untilKilled([child, folder, String(from)], acknowledgements)
+}
+
+/** Ingests the file in another process and kills it with SIGKILL once it has read so many pieces of 1 MB. */
+export async function ingestLongUntilKilled(folder: string, path: string, pieces: number): Promise<void> {
+  await untilKilled([longChild, folder, path], pieces)
+}
+
+async function untilKilled(args: readonly string[], acknowledgements: number): Promise<Acknowledged[]> {
+  const process_ = spawn(process.execPath, ['--no-warnings', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const acknowledged: Acknowledged[] = []
