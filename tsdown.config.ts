@@ -5,6 +5,7 @@ import { studioAssets } from './scripts/studio/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
 const prices = 'src/models/prices'
+const tokenTable = 'src/knowledge/embedders/static-table.bin'
 
 // Pure JavaScript is bundled, so that what a user installs is small: native libraries and those that a user's own
 // config imports too (package.json, dependencies) stay outside.
@@ -36,7 +37,7 @@ const program = defineConfig({
       from: `${swagger}/${file}`,
       to: 'dist/web',
     }))
-    .concat({ from: `${prices}/prices.json`, to: 'dist' }),
+    .concat({ from: `${prices}/prices.json`, to: 'dist' }, { from: tokenTable, to: 'dist' }),
 })
 
 // Everything that the page needs is in it: it asks nobody but its server. Names have a hash, so that browsers keep them.

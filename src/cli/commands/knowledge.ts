@@ -41,6 +41,7 @@ export const command: CommandModule<KnowledgeOptions> = {
       .option('--limit <number>', 'with explain: the number of passages, 1 to 100', integerBetween(1, 100))
       .addOption(
         new Option('--embedder <name>', 'with reindex: the embedder to use from now on').choices([
+          'static',
           'lexical',
           'transformers',
           'openai',

@@ -119,7 +119,7 @@ const serverFields = settings({
     tenant: name().optional(),
   }).optional(),
   embedding: settings({
-    provider: oneOf(['auto', 'transformers', 'lexical', 'openai']).default('auto'),
+    provider: oneOf(['auto', 'static', 'transformers', 'lexical', 'openai']).default('auto'),
     apiKey: text(undefined, true).optional(),
     model: text().optional(),
     baseUrl: text().optional(),

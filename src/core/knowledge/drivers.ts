@@ -126,6 +126,8 @@ export interface DownloadProgress {
 export interface Embedders {
   /** The embedding of a new collection; resolves `auto`. Throws when the named embedder is not available. */
   resolve(provider?: string): Promise<Embedding>
+  /** Besides its own embedder, every collection has the vectors of this one, which needs nothing. */
+  readonly beside: Embedding
   /** The configured embedder, possibly `auto`. */
   readonly configured: { provider: string; model: string | undefined }
   /**
@@ -189,15 +191,15 @@ export interface PrepareRequest {
   /** For the ids of the chunks. */
   now: number
   collection: string
-  /** The embedding of the target collection. */
-  embedding: Embedding
+  /** Of all vectors of the target collection. */
+  embeddings: readonly Embedding[]
   /** Slow work alternates between callers. */
   caller: string
   /** The content is one part of a longer text; `before` is undefined for the first. */
   part?: { before: PartBefore | undefined; encoding: string } | undefined
 }
 
-/** A document that is read and split, and embedded when the embedder is built in. */
+/** A document that is read and split, and embedded by the embedders that are built in. */
 export interface PreparedDocument {
   metadata: JsonObject
   /** The format's default chunker, and the one that was used. */
@@ -208,9 +210,9 @@ export interface PreparedDocument {
   rows: ChunkRows[]
   /** Words that are new to the collection, as far as the preparer remembers. */
   newWords: string[]
-  /** Concatenated, in order, as `VectorRow` has them; undefined when the embedder is not built in. */
-  vectors: Uint16Array | undefined
-  /** The texts to embed when there are no `vectors`. */
+  /** By the provider of their embedder, as far as it is built in: concatenated, in order, as `VectorRow` has them. */
+  vectors: ReadonlyMap<string, Uint16Array>
+  /** The texts to embed, when an embedder is not built in. */
   texts: string[] | undefined
   /** Of a part: for the next one. */
   after?: PartBefore | undefined

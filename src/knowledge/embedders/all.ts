@@ -4,10 +4,11 @@ import { lexicalEmbedder, lexicalEmbedding } from './lexical.ts'
 import { downloadModel } from './model-download.ts'
 import { type ModelType, modelCacheFolder } from './model-files.ts'
 import { measureDimensions, openAiEmbedder } from './openai.ts'
+import { shippedTable, staticEmbedder, staticEmbedding } from './static.ts'
 import { defaultModel, findModel, transformersEmbedder, unusableModel } from './transformers.ts'
 
 export interface EmbedderOptions {
-  provider?: 'auto' | 'transformers' | 'lexical' | 'openai' | undefined
+  provider?: 'auto' | 'static' | 'transformers' | 'lexical' | 'openai' | undefined
   apiKey?: string | undefined
   model?: string | undefined
   baseUrl?: string | undefined
@@ -44,15 +45,16 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
     transformersEmbedder({ embedding, cacheFolder: folder, type: options.dtype })
 
   return {
+    beside: lexicalEmbedding,
     configured: { provider: options.provider ?? 'auto', model: options.model },
     async resolve(provider = options.provider ?? 'auto') {
+      if (provider === 'auto' || provider === 'static') return staticEmbedding
       if (provider === 'lexical') return lexicalEmbedding
       if (provider === 'openai') return openAi()
-      if (provider !== 'auto' && provider !== 'transformers')
-        throw invalid(`'${provider}' is not an embedder: auto, transformers, lexical, openai`, 'embedder')
+      if (provider !== 'transformers')
+        throw invalid(`'${provider}' is not an embedder: auto, static, transformers, lexical, openai`, 'embedder')
       const found = await findModel(cacheFolder, sentenceModel, options.dtype)
       if (!('missing' in found)) return found
-      if (provider === 'auto') return lexicalEmbedding
       throw new AppError(
         'unavailable',
         `The embedder 'transformers' can't be used: ${found.missing}. ` +
@@ -84,14 +86,15 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
       })
     },
     async open(embedding) {
-      if (embedding.provider === 'lexical') {
-        if (embedding.model === lexicalEmbedding.model) return lexicalEmbedder()
+      const { provider, model } = embedding
+      if (provider === 'lexical' && model === lexicalEmbedding.model) return lexicalEmbedder()
+      if (provider === 'static' && model === staticEmbedding.model) return staticEmbedder(await shippedTable())
+      if (provider === 'lexical' || provider === 'static')
         throw new AppError(
           'unavailable',
-          `The lexical embedder '${embedding.model}' is of another version; run 'agentserve knowledge reindex'.`,
+          `The ${provider} embedder '${model}' is of another version; run 'agentserve knowledge reindex'.`,
         )
-      }
-      if (embedding.provider === 'openai') return openAiEmbedder({ ...endpoint, embedding })
+      if (provider === 'openai') return openAiEmbedder({ ...endpoint, embedding })
       return open(embedding, cacheFolder)
     },
   }

@@ -2,6 +2,8 @@ const camelCase = /(?<=[a-z])(?=[A-Z])/g
 const tokenPattern = /[a-z]+|[0-9]{1,4}|[^\P{L}a-z]+/gu
 const longestPiece = 16
 const maxKnown = 100_000
+/** Longer ones are data, of which the beginning is enough. */
+const longestWord = 100
 /** Long words are rare in texts and common in data. */
 const maxRemembered = 40
 
@@ -20,7 +22,8 @@ export function createTokens(vocabulary: readonly string[]): Tokens {
   const numbers = new Map(vocabulary.map((word, index) => [word, index]))
   let known = new Map<string, readonly number[]>()
 
-  const piecesOf = (word: string): number[] => {
+  const piecesOf = (given: string): number[] => {
+    const word = given.slice(0, longestWord)
     const whole = numbers.get(word)
     if (whole !== undefined) return [whole]
     const pieces: number[] = []

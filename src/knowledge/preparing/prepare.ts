@@ -3,6 +3,7 @@ import { createId } from '../../core/id.ts'
 import { type ChunkWords, chunkRows, type StoredChunk } from '../../core/knowledge/chunk.ts'
 import type {
   ChunkOptions,
+  Embedding,
   OpenSections,
   PartBefore,
   PreparedDocument,
@@ -17,6 +18,7 @@ import { inParts } from '../../runtime/batches.ts'
 import { chunkers } from '../chunkers/all.ts'
 import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
 import { lexicalEmbedding, wordsEmbedder } from '../embedders/lexical.ts'
+import { shippedTable, staticEmbedding, textEmbedder } from '../embedders/static.ts'
 import { readers, readTextPart } from '../readers/all.ts'
 import { toHalves } from '../vectors/half-float.ts'
 import { createNumberSet, createVocabulary, type NumberSet } from '../words/vocabulary.ts'
@@ -34,6 +36,7 @@ export function createPreparing() {
   const vocabulary = createVocabulary()
   const embedWords = wordsEmbedder(vocabulary)
   const brought = new Map<string, NumberSet>()
+  let embedText: ((text: string) => Float32Array) | undefined
 
   const broughtTo = (collection: string): NumberSet => {
     const set = brought.get(collection) ?? createNumberSet(vocabulary)
@@ -54,9 +57,14 @@ export function createPreparing() {
       const spans = isBlank ? [] : cut(read, chunker, { ...request, open })
       if (before.chunks + spans.length > maxChunksOfParts) throw tooMany(maxChunksOfParts)
       const chunks = spans.map((span, index) => toChunk(read, span, index, request.now, before))
-      const { provider, model, dimensions } = request.embedding
-      const builtIn = provider === lexicalEmbedding.provider && model === lexicalEmbedding.model
-      const vectors = builtIn ? new Uint16Array(chunks.length * dimensions) : undefined
+      const wanted = request.embeddings.filter(isBuiltIn)
+      if (embedText === undefined && wanted.some(({ provider }) => provider === staticEmbedding.provider))
+        embedText = textEmbedder(await shippedTable())
+      const vectors = new Map(
+        wanted.map(({ provider, dimensions }) => [provider, new Uint16Array(chunks.length * dimensions)]),
+      )
+      const lexical = vectors.get(lexicalEmbedding.provider)
+      const learned = vectors.get(staticEmbedding.provider)
       const known = broughtTo(request.collection)
       const newWords: string[] = []
       const rows: ChunkRow[] = []
@@ -67,7 +75,8 @@ export function createPreparing() {
         const numbers = vocabulary.numbersOf(all)
         for (let index = 0; index < all.length; index++)
           if (known.add(numbers[index] as number)) newWords.push(all[index] as string)
-        if (vectors) toHalves(embedWords(all, numbers), vectors, at * dimensions)
+        if (lexical) toHalves(embedWords(all, numbers), lexical, at * lexicalEmbedding.dimensions)
+        if (learned && embedText) toHalves(embedText(textToEmbed(chunk)), learned, at * staticEmbedding.dimensions)
         rows.push({ ...chunk, words: words.join(' '), headingWords: headingWords.join(' ') })
       }
       return {
@@ -78,11 +87,15 @@ export function createPreparing() {
         rows: inParts(rows, chunksPerRow, () => 1).map(chunkRows),
         newWords,
         vectors,
-        texts: builtIn ? undefined : chunks.map(textToEmbed),
+        texts: wanted.length === request.embeddings.length ? undefined : chunks.map(textToEmbed),
         after: request.part && afterPart(read, before, chunks.length, open),
       }
     },
   }
+}
+
+function isBuiltIn({ provider, model }: Embedding): boolean {
+  return [lexicalEmbedding, staticEmbedding].some((each) => each.provider === provider && each.model === model)
 }
 
 /** The chunks of a text, with positions in the whole text. Throws `payload_too_large` when there would be too many. */

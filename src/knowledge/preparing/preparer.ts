@@ -89,7 +89,7 @@ export function createPreparer(): Preparer {
         releaseBytes(texts)
         releaseBytes(words)
       }
-      if (vectors) releaseBytes(vectors)
+      for (const each of vectors.values()) releaseBytes(each)
     },
     async close() {
       await Promise.all([...started].map(({ thread }) => thread.then(endThread)))

@@ -56,8 +56,7 @@ function serve(target: NonNullable<typeof parentPort>): void {
 
 function buffersOf({ rows, vectors }: PreparedDocument): ArrayBuffer[] {
   const ofRows = rows.flatMap(({ texts, words }) => [texts, words])
-  const all = vectors === undefined ? ofRows : [...ofRows, vectors]
-  return all.map(({ buffer }) => buffer as ArrayBuffer)
+  return [...ofRows, ...vectors.values()].map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 /** Requests take precedence over ingestion. Linux has priorities per thread. */

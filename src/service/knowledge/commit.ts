@@ -2,7 +2,7 @@ import { chunkRows } from '../../core/knowledge/chunk.ts'
 import type { DocumentStore, NewChunks, NewGeneration, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { CollectionIndex } from './index-document.ts'
+import type { CollectionIndex, VectorList } from './index-document.ts'
 
 /** Each write of vectors is a file, and each transaction syncs the disk, so chunks share them. */
 const chunksPerBatch = 1_000
@@ -126,25 +126,35 @@ async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]):
   if (replaced.length > 0) await remove(drivers, index, replaced)
 }
 
-export async function addVectors(index: CollectionIndex, batch: readonly Placed[]): Promise<void> {
-  const { dimensions } = index.collection.embedding
+export async function addVectors({ lists }: CollectionIndex, batch: readonly Placed[]): Promise<void> {
+  const written = lists.map((list) => addTo(list, batch))
+  // When one fails, nothing may be added any more: the caller removes what was written.
+  await Promise.allSettled(written)
+  await Promise.all(written)
+}
+
+async function addTo({ name, table, embedder }: VectorList, batch: readonly Placed[]): Promise<void> {
+  const { dimensions } = embedder.embedding
   const rows: VectorRow[] = []
   for (const { prepared, generation, firstChunk, signal } of batch) {
-    const { vectors, texts } = prepared
-    if (vectors)
+    const vectors = prepared.vectors.get(name)
+    if (vectors) {
       for (let index = 0; index < prepared.chunkIds.length; index++)
         rows.push({
           chunk: firstChunk + index,
           generation,
           vector: vectors.subarray(index * dimensions, (index + 1) * dimensions),
         })
-    for (let from = 0; texts && from < texts.length; from += chunksPerEmbedding) {
-      const made = await index.embedder.embedTexts(texts.slice(from, from + chunksPerEmbedding), signal)
+      continue
+    }
+    const { texts = [] } = prepared
+    for (let from = 0; from < texts.length; from += chunksPerEmbedding) {
+      const made = await embedder.embedTexts(texts.slice(from, from + chunksPerEmbedding), signal)
       for (const [at, vector] of made.entries()) rows.push({ chunk: firstChunk + from + at, generation, vector })
     }
   }
   for (let from = 0; from < rows.length; from += chunksPerTransaction)
-    await index.table.add(rows.slice(from, from + chunksPerTransaction))
+    await table.add(rows.slice(from, from + chunksPerTransaction))
 }
 
 async function publishLarge(documents: DocumentStore, collection: number, large: Reserved): Promise<void> {
@@ -178,8 +188,10 @@ export async function remove(
 ): Promise<void> {
   try {
     await drivers.documents.collect(generations)
-    await index.table.removeGenerations(generations)
-    for (const generation of generations) index.missing.delete(generation)
+    for (const { table, missing } of index.lists) {
+      await table.removeGenerations(generations)
+      for (const generation of generations) missing.delete(generation)
+    }
   } catch (error) {
     drivers.logger.warn({ err: error, generations }, 'old versions of documents could not be removed yet')
   }

@@ -6,6 +6,7 @@ import type { Embedders, PreparedDocument, PrepareRequest, Preparer } from '../.
 import type { IngestInput, IngestResult } from '../../core/knowledge/knowledge.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
 import type { Commits } from './commit.ts'
+import { embeddingsOf } from './index-document.ts'
 import type { IngestSettings } from './input.ts'
 
 export interface IngestDrivers {
@@ -94,9 +95,9 @@ export async function toRequest(
   caller: string,
 ): Promise<Omit<PrepareRequest, 'content'>> {
   const { source, chunker, size, overlap, collection } = settings
-  const embedding = known?.embedding ?? (await embedders.resolve())
+  const embeddings = embeddingsOf(embedders, known?.embedding ?? (await embedders.resolve()))
   const [name, mediaType] = [settings.name ?? undefined, settings.mediaType ?? undefined]
-  return { name, mediaType, source, caller, chunker, size, overlap, collection, now, embedding }
+  return { name, mediaType, source, caller, chunker, size, overlap, collection, now, embeddings }
 }
 
 export function toDocument(

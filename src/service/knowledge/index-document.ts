@@ -4,15 +4,25 @@ import type { Embedder, Embedders, Embedding, VectorStore, VectorTable } from '.
 import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
 import type { Logger } from '../../core/logger.ts'
 
+/** Their model is of their version, and not configured. */
+const builtIn = new Set(['lexical', 'static'])
 const chunksAtOnce = 500
 const documentsAtOnce = 100
 
-export interface CollectionIndex {
-  collection: Collection
+/** The vectors of a collection by one embedder. */
+export interface VectorList {
+  /** The provider of the embedder, which names the list in searches. */
+  name: string
   table: VectorTable
   embedder: Embedder
   /** Generations whose vectors are not written yet. */
   missing: Set<number>
+}
+
+export interface CollectionIndex {
+  collection: Collection
+  /** By the collection's embedder, and by the one that every collection has besides. */
+  lists: readonly VectorList[]
 }
 
 export interface IndexDrivers {
@@ -22,7 +32,18 @@ export interface IndexDrivers {
   logger: Logger
 }
 
-export const tableName = (collection: Collection) => `k${collection.key}_v${collection.version}`
+/** Of all vectors of a collection: those of its own embedder come first. */
+export function embeddingsOf({ beside }: Pick<Embedders, 'beside'>, own: Embedding): Embedding[] {
+  return own.provider === beside.provider ? [own] : [own, beside]
+}
+
+/** One name for each of `embeddingsOf`. */
+export function tableNames(embedders: Pick<Embedders, 'beside'>, collection: Collection): string[] {
+  const own = `k${collection.key}_v${collection.version}`
+  return embeddingsOf(embedders, collection.embedding).map(({ model }, at) =>
+    at === 0 ? own : `${own}_${model.replace(/[^A-Za-z0-9]/g, '_')}`,
+  )
+}
 
 /**
  * Opens a collection's vectors and compares them with the current generations: unused vectors are removed, incomplete
@@ -30,15 +51,34 @@ export const tableName = (collection: Collection) => `k${collection.key}_v${coll
  */
 export async function openIndex(drivers: IndexDrivers, collection: Collection): Promise<CollectionIndex> {
   assertSameEmbedder(drivers.embedders.configured, collection)
-  const table = await drivers.vectors.table(tableName(collection), collection.embedding.dimensions)
-  const missing = await compare(drivers.documents, collection, table)
-  return { collection, table, embedder: await drivers.embedders.open(collection.embedding), missing }
+  const tables = await openTables(drivers, collection)
+  for (const each of tables) each.missing = await compare(drivers.documents, collection, each.table)
+  return { collection, lists: await withEmbedders(drivers, tables) }
+}
+
+type ListTable = Omit<VectorList, 'embedder'> & { embedding: Embedding }
+
+function openTables({ vectors, embedders }: IndexDrivers, collection: Collection): Promise<ListTable[]> {
+  const names = tableNames(embedders, collection)
+  return Promise.all(
+    embeddingsOf(embedders, collection.embedding).map(async (embedding, at) => {
+      const table = await vectors.table(names[at] ?? '', embedding.dimensions)
+      return { name: embedding.provider, embedding, table, missing: new Set<number>() }
+    }),
+  )
+}
+
+/** Last, because they may be processes that have to be closed; only the first, the collection's own, can fail. */
+async function withEmbedders({ embedders }: IndexDrivers, tables: readonly ListTable[]): Promise<VectorList[]> {
+  const lists: VectorList[] = []
+  for (const { embedding, ...list } of tables) lists.push({ ...list, embedder: await embedders.open(embedding) })
+  return lists
 }
 
 export function assertSameEmbedder(configured: Embedders['configured'], collection: Collection): void {
   const { provider, model } = collection.embedding
   const named = configured.provider !== 'auto'
-  if (!named || (configured.provider === provider && (provider === 'lexical' || (configured.model ?? model) === model)))
+  if (!named || (configured.provider === provider && (builtIn.has(provider) || (configured.model ?? model) === model)))
     return
   const wanted = configured.model === undefined ? configured.provider : `${configured.provider} (${configured.model})`
   throw new AppError(
@@ -46,6 +86,15 @@ export function assertSameEmbedder(configured: Embedders['configured'], collecti
     `The collection '${collection.name}' was embedded by ${provider} (${model}), but the configuration says ${wanted}. ` +
       `Run 'agentserve knowledge reindex --embedder ${configured.provider}', or set embedding.provider to 'auto'.`,
   )
+}
+
+/** Documents without some of their vectors. */
+export function missingOf({ lists }: CollectionIndex): number {
+  return new Set(lists.flatMap(({ missing }) => [...missing])).size
+}
+
+export async function closeEmbedders(index: CollectionIndex | undefined): Promise<void> {
+  for (const { embedder } of index?.lists ?? []) await embedder.close()
 }
 
 async function compare(documents: DocumentStore, collection: Collection, table: VectorTable): Promise<Set<number>> {
@@ -56,10 +105,10 @@ async function compare(documents: DocumentStore, collection: Collection, table: 
   return new Set([...current].filter(([generation, chunks]) => held.get(generation) !== chunks).map(([key]) => key))
 }
 
-/** Writes the vectors of generations that are still current at the end. */
+/** Writes the vectors of generations that are still current at the end, into all of the lists. */
 async function embedGenerations(
   documents: DocumentStore,
-  index: Pick<CollectionIndex, 'table' | 'embedder'>,
+  lists: readonly Pick<VectorList, 'table' | 'embedder'>[],
   generations: Iterable<number>,
   signal: AbortSignal,
   progress: (chunks: number) => void,
@@ -72,42 +121,48 @@ async function embedGenerations(
       signal.throwIfAborted()
       const chunks = await documents.chunksOf(some, after, chunksAtOnce)
       if (chunks.length === 0) break
-      const vectors = await index.embedder.embedTexts(chunks.map(textToEmbed), signal)
-      await index.table.add(
-        chunks.map(({ key, generation }, at) => ({
-          chunk: key,
-          generation,
-          vector: vectors[at] ?? new Float32Array(0),
-        })),
-      )
+      const texts = chunks.map(textToEmbed)
+      for (const { embedder, table } of lists) {
+        const vectors = await embedder.embedTexts(texts, signal)
+        await table.add(
+          chunks.map(({ key, generation }, at) => ({
+            chunk: key,
+            generation,
+            vector: vectors[at] ?? new Float32Array(0),
+          })),
+        )
+      }
       progress(chunks.length)
       after = chunks.at(-1)?.key ?? 0
     }
     const current = new Set(await documents.stillCurrent(some))
-    await index.table.removeGenerations(some.filter((generation) => !current.has(generation)))
+    const gone = some.filter((generation) => !current.has(generation))
+    for (const { table } of lists) await table.removeGenerations(gone)
     written(some)
   }
 }
 
 /** Embeds what is missing, in the background; ends early when the signal aborts. */
 export async function repair(drivers: IndexDrivers, index: CollectionIndex, signal: AbortSignal): Promise<void> {
-  try {
-    const written = (generations: readonly number[]) => {
-      for (const generation of generations) index.missing.delete(generation)
+  for (const list of index.lists) {
+    try {
+      const written = (generations: readonly number[]) => {
+        for (const generation of generations) list.missing.delete(generation)
+      }
+      await embedGenerations(drivers.documents, [list], list.missing, signal, () => {}, written)
+    } catch (error) {
+      if (signal.aborted) return
+      drivers.logger.error(
+        { err: error, collection: index.collection.name, list: list.name, documents: list.missing.size },
+        isAppError(error) ? error.message : 'missing vectors could not be written',
+      )
     }
-    await embedGenerations(drivers.documents, index, index.missing, signal, () => {}, written)
-  } catch (error) {
-    if (signal.aborted) return
-    drivers.logger.error(
-      { err: error, collection: index.collection.name, documents: index.missing.size },
-      isAppError(error) ? error.message : 'missing vectors could not be written',
-    )
   }
 }
 
 /**
- * Embeds the whole collection into a new table beside the old one. The caller then stops all writing, and `finish`
- * replaces the old table, including what was written meanwhile.
+ * Embeds the whole collection into new tables beside the old ones. The caller then stops all writing, and `finish`
+ * replaces the old tables, including what was written meanwhile.
  */
 export async function rebuild(
   drivers: IndexDrivers,
@@ -116,19 +171,19 @@ export async function rebuild(
   signal: AbortSignal,
   progress: (chunks: number) => void,
 ): Promise<{ finish(): Promise<CollectionIndex>; discard(): Promise<void> }> {
-  const name = tableName({ ...collection, version: collection.version + 1 })
-  await drivers.vectors.drop(name)
-  const table = await drivers.vectors.table(name, embedding.dimensions)
-  const embedder = await drivers.embedders.open(embedding)
+  const next = { ...collection, embedding, version: collection.version + 1 }
+  const names = tableNames(drivers.embedders, next)
+  for (const name of names) await drivers.vectors.drop(name)
+  let lists: VectorList[] = []
   const discard = async () => {
-    await embedder.close()
-    await drivers.vectors.drop(name)
+    for (const { embedder } of lists) await embedder.close()
+    for (const name of names) await drivers.vectors.drop(name)
   }
-  const index = { table, embedder }
   try {
+    lists = await withEmbedders(drivers, await openTables(drivers, next))
     const current = await drivers.documents.generations(collection.key)
     const generations = current.map(({ generation }) => generation)
-    await embedGenerations(drivers.documents, index, generations, signal, progress)
+    await embedGenerations(drivers.documents, lists, generations, signal, progress)
   } catch (error) {
     await discard()
     throw error
@@ -136,12 +191,14 @@ export async function rebuild(
   return {
     discard,
     async finish() {
-      const missing = await compare(drivers.documents, collection, table)
-      await embedGenerations(drivers.documents, index, missing, signal, progress)
+      for (const list of lists) {
+        const missing = await compare(drivers.documents, collection, list.table)
+        await embedGenerations(drivers.documents, [list], missing, signal, list === lists[0] ? progress : () => {})
+      }
       const changed = await drivers.documents.setEmbedding(collection.key, embedding)
-      await table.compact()
-      await drivers.vectors.drop(tableName(collection))
-      return { collection: changed, table, embedder, missing: new Set<number>() }
+      for (const { table } of lists) await table.compact()
+      for (const name of tableNames(drivers.embedders, collection)) await drivers.vectors.drop(name)
+      return { collection: changed, lists }
     },
   }
 }

@@ -15,7 +15,17 @@ import type { Clock } from '../../core/time.ts'
 import { createBrought } from './brought.ts'
 import { createChunks } from './chunks.ts'
 import { describeKnowledge } from './description.ts'
-import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './index-document.ts'
+import {
+  assertSameEmbedder,
+  type CollectionIndex,
+  closeEmbedders,
+  missingOf,
+  openIndex,
+  rebuild,
+  repair,
+  tableNames,
+  type VectorList,
+} from './index-document.ts'
 import { bytesAtOnce, createIngestion } from './ingestion.ts'
 import { type ChunkDefaults, collectionName, parseSearch } from './input.ts'
 import { createLock } from './lock.ts'
@@ -60,7 +70,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   /** Once, before the first vector is read or written: removes what a crash left behind. */
   const tidy = async () => {
     await documents.collect()
-    const known = new Set((await documents.collections()).map(tableName))
+    const known = new Set((await documents.collections()).flatMap((each) => tableNames(embedders, each)))
     for (const name of await vectors.names()) if (!known.has(name)) await vectors.drop(name)
   }
   const tidyOnce = () => {
@@ -79,8 +89,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         if (stopping.signal.aborted) return
         const previous = await indexes.get(collection.key)?.catch(() => undefined)
         indexes.delete(collection.key)
-        await previous?.embedder.close()
-        await vectors.drop(tableName(collection))
+        await closeEmbedders(previous)
+        for (const name of tableNames(embedders, collection)) await vectors.drop(name)
         await indexOf(collection)
       }),
   })
@@ -96,8 +106,9 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
     await tidyOnce()
     const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
-    if (index.missing.size > 0) {
-      logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors')
+    const missing = missingOf(index)
+    if (missing > 0) {
+      logger.info({ collection: collection.name, documents: missing }, 'writing missing vectors')
       const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
       repairs.add(work)
     }
@@ -158,9 +169,9 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     return {
       collection: defaultCollection,
       ...totals,
-      vectors: await index.table.count(),
+      vectors: (await index.lists[0]?.table.count()) ?? 0,
       embedding_model: embedding,
-      pending: index.missing.size,
+      pending: missingOf(index),
       ...work,
     }
   }
@@ -180,7 +191,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       try {
         const finished = rebuilt.finish().then((index) => {
           guard.succeeded(collection)
-          return { ...index, table: guard.watch(index.collection, index.table) }
+          const watch = (list: VectorList) => ({ ...list, table: guard.watch(index.collection, list.table) })
+          return { ...index, lists: index.lists.map(watch) }
         })
         indexes.set(collection.key, finished)
         await finished
@@ -189,7 +201,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         await rebuilt.discard()
         throw error
       }
-      await previous?.embedder.close()
+      await closeEmbedders(previous)
     })
   }
 
@@ -201,7 +213,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       await guard.idle()
       await lock.exclusive(async () => {
         await Promise.all(repairs)
-        for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
+        for (const index of indexes.values()) await index.then(closeEmbedders).catch(() => undefined)
         indexes.clear()
         tidied = undefined
         await options.preparer.close()

@@ -26,8 +26,10 @@ export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Rem
       if (!collection) return
       // The document is deleted; leftover vectors are never shown, and go when the index is next compared.
       const index = await indexOf(collection).catch(() => undefined)
-      await index?.table.removeGenerations([generation])
-      index?.missing.delete(generation)
+      for (const { table, missing } of index?.lists ?? []) {
+        await table.removeGenerations([generation])
+        missing.delete(generation)
+      }
     })
   }
   return {

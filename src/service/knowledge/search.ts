@@ -2,7 +2,7 @@ import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/do
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import { fuse, keywordList, type RankedList } from './fuse.ts'
 import { toHits } from './hits.ts'
-import type { CollectionIndex } from './index-document.ts'
+import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
 import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
@@ -20,7 +20,7 @@ export interface Found {
 }
 
 /** Vectors of all chunks by one embedder. */
-type VectorIndex = Pick<CollectionIndex, 'table' | 'embedder'>
+type VectorIndex = Pick<VectorList, 'table' | 'embedder'>
 
 /**
  * Hybrid fuses the keyword ranking and those of all vectors. Keyword scores are BM25 scaled to 0–1, vector scores the
@@ -65,8 +65,8 @@ export async function searchCollection(
 }
 
 /** The vectors to search, by the name of their list. */
-function vectorIndexesOf({ collection, table, embedder }: CollectionIndex): Record<string, VectorIndex> {
-  return { [collection.embedding.provider]: { table, embedder } }
+function vectorIndexesOf({ lists }: CollectionIndex): Record<string, VectorIndex> {
+  return Object.fromEntries(lists.map((list) => [list.name, list]))
 }
 
 /** A hybrid search does without vectors that can't be read. */

@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { formatCount } from '../parts/format.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
-const embedders = ['lexical', 'transformers', 'openai']
+const embedders = ['static', 'lexical', 'transformers', 'openai']
 
 /** What is in the knowledge base, what is under way, and the button that embeds everything again. */
 export function StatusLine({ base, mayWrite }: { base: KnowledgeBase; mayWrite: boolean }): JSX.Element {

@@ -5,7 +5,7 @@ import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { scanFile } from '../../../src/sources/file-content.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
-import { findDamage, ingestLongUntilKilled, ingestUntilKilled } from '../../support/knowledge/kills.ts'
+import { findDamage, ingestLongUntilKilled, ingestUntilKilled, vectorTables } from '../../support/knowledge/kills.ts'
 
 const kills = 20
 
@@ -54,12 +54,14 @@ describe('a knowledge base whose process is killed', () => {
 
   it('writes vectors again that LanceDB lost, and drops tables that nobody knows', async () => {
     const vectors = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
-    const [name = ''] = await vectors.names()
-    const table = await vectors.table(name, 1024)
-    const [first, second] = [...(await table.counts()).keys()]
-    await table.removeGenerations([first ?? 0])
-    await table.add([{ chunk: 2_000_000_000, generation: second ?? 0, vector: new Float32Array(1024).fill(1) }])
-    await table.add([{ chunk: 2_000_000_001, generation: 2_000_000_000, vector: new Float32Array(1024).fill(1) }])
+    for (const [name, dimensions] of vectorTables) {
+      const table = await vectors.table(name, dimensions)
+      const [first, second] = [...(await table.counts()).keys()]
+      const vector = new Float32Array(dimensions).fill(1)
+      await table.removeGenerations([first ?? 0])
+      await table.add([{ chunk: 2_000_000_000, generation: second ?? 0, vector }])
+      await table.add([{ chunk: 2_000_000_001, generation: 2_000_000_000, vector }])
+    }
     await vectors.table('c9_v9', 4)
     await vectors.close()
     const knowledge = await place.open()
@@ -67,8 +69,9 @@ describe('a knowledge base whose process is killed', () => {
     expect(status.vectors).toBe(status.chunks)
     await knowledge.close()
     const after = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
-    expect(await after.names()).toEqual([name])
+    expect((await after.names()).sort()).toEqual(vectorTables.map(([name]) => name))
     await after.close()
+    expect(await findDamage(place, [])).toEqual([])
   })
 
   it('leaves few files behind once its writes are made one', async () => {

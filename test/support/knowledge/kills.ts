@@ -9,6 +9,12 @@ import type { KnowledgeFolder } from './folder.ts'
 const child = join(import.meta.dirname, 'ingest-child.ts')
 const longChild = join(import.meta.dirname, 'long-child.ts')
 
+/** The tables of a new knowledge base's first collection, with their dimensions. */
+export const vectorTables = [
+  ['k1_v1', 128],
+  ['k1_v1_hashed_ngrams_1', 1024],
+] as const
+
 export interface Acknowledged {
   source: string
   at: number
@@ -73,13 +79,16 @@ export async function findDamage(place: KnowledgeFolder, acknowledged: readonly 
      UNION ALL SELECT chunk_key FROM chunk EXCEPT SELECT id FROM words_1_docsize`,
   )
   const rows = await documents.all('SELECT generation, source, chunk_count FROM document')
-  const counts = await (await vectors.table('k1_v1', 1024)).counts()
-  for (const { generation, source, chunk_count } of rows) {
-    const held = counts.get(Number(generation)) ?? 0
-    if (held !== chunk_count) wrong.push(`${source}: ${held} vectors for ${chunk_count} chunks`)
-    counts.delete(Number(generation))
+  for (const [name, dimensions] of vectorTables) {
+    const counts = await (await vectors.table(name, dimensions)).counts()
+    for (const { generation, source, chunk_count } of rows) {
+      const held = counts.get(Number(generation)) ?? 0
+      if (held !== chunk_count) wrong.push(`${source}: ${held} vectors in ${name} for ${chunk_count} chunks`)
+      counts.delete(Number(generation))
+    }
+    for (const [generation, count] of counts)
+      wrong.push(`${count} vectors in ${name} of generation ${generation}, which is gone`)
   }
-  for (const [generation, count] of counts) wrong.push(`${count} vectors of generation ${generation}, which is gone`)
   const newest = new Map(acknowledged.map((each) => [each.source, each]))
   for (const { source, at } of newest.values()) {
     const [found] = await documents.all(
