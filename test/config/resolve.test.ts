@@ -321,7 +321,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'server.embedding.provider',
       { server: { embedding: { provider: 'x' } } },
-      "must be one of 'auto', 'transformers', 'lexical', 'openai', not 'x'",
+      "must be one of 'auto', 'static', 'transformers', 'lexical', 'openai', not 'x'",
     ],
     ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'must be true or false, not 1'],
     ['server.files.fetchUrls', { server: { files: { fetchUrls: 'no' } } }, "must be true or false, not 'no'"],

@@ -240,7 +240,7 @@ describe('knowledge', () => {
       expect.arrayContaining(['character', 'sentence', 'paragraph', 'markdown', 'code']),
     )
     expect(json.available_vector_dbs).toContain('lancedb')
-    expect(json.embedding_model).toMatchObject({ provider: 'lexical', dimensions: 1024 })
+    expect(json.embedding_model).toMatchObject({ provider: 'static', dimensions: 128 })
   })
 
   test('has no routes when it is not configured', async () => {

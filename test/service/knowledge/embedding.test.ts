@@ -110,10 +110,10 @@ describe('the embedder of a collection', () => {
     expect((await third.config()).embedding_model.provider).toBe('openai')
   })
 
-  it('is the lexical one for `auto` while there is no sentence model in the cache', async () => {
+  it('is the static one for `auto`, and the one that is named, if its model is there', async () => {
     const cacheFolder = join(place.folder, 'models')
     const knowledge = await place.open({ embedding: { provider: 'auto', cacheFolder } })
-    expect((await knowledge.config()).embedding_model.provider).toBe('lexical')
+    expect((await knowledge.config()).embedding_model.provider).toBe('static')
     const named = await place.open({
       embedding: { provider: 'transformers', cacheFolder },
       dataFolder: join(place.folder, 'b'),

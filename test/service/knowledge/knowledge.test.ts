@@ -105,7 +105,7 @@ describe('a knowledge base over real documents', () => {
     const status = await knowledge.status()
     expect(status).toMatchObject({ collection: 'default', documents: 6, pending: 0 })
     expect(status.vectors).toBe(status.chunks)
-    expect(status.embedding_model).toEqual({ provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1024 })
+    expect(status.embedding_model).toEqual({ provider: 'static', model: 'docs-en-1', dimensions: 128 })
   })
 
   it('refuses questions that no search can answer', async () => {
@@ -300,7 +300,7 @@ describe('ingestion', () => {
     expect(described.available_chunkers.map((chunker) => chunker.name)).toContain(described.default_chunker)
     expect(described).toMatchObject({
       vector_db: { type: 'memory', collection: 'default' },
-      embedding_model: { provider: 'lexical', dimensions: 1024 },
+      embedding_model: { provider: 'static', dimensions: 128 },
       limits: { max_chunk_size: 20_000, max_search_limit: 100, max_context: 5, max_request_bytes: 10_485_760 },
     })
   })

@@ -21,10 +21,11 @@ export async function checkModels(config: ResolvedConfig): Promise<Finding[]> {
 }
 
 export async function checkSentenceModel({ server }: ResolvedConfig): Promise<Finding[]> {
-  if (!['auto', 'transformers'].includes(server.embedding?.provider ?? '')) return []
+  const provider = server.embedding?.provider
+  if (provider === 'auto' || provider === 'static')
+    return [ok('embedder', 'static, which is built in and knows English; for other languages: transformers')]
+  if (provider !== 'transformers') return []
   const { model, folder, missing } = await sentenceModelState()
   if (missing === undefined) return [ok('embedder', `${model} is in ${folder}`)]
-  const fix = 'agentserve knowledge reindex --embedder transformers'
-  if (server.embedding?.provider === 'transformers') return [wrong('embedder', missing, fix)]
-  return [warning('embedder', `${missing}, so search compares words instead of meanings`, fix)]
+  return [wrong('embedder', missing, 'agentserve knowledge reindex --embedder transformers')]
 }
