@@ -102,7 +102,9 @@ describe('the record of a search', () => {
     for (const result of results) {
       expect(result).toMatchObject({ source: 'lamps.md', document_id: expect.stringMatching(/^doc_/) })
       expect(result.line_end).toBeGreaterThanOrEqual(result.line_start ?? Number.NaN)
-      expect(Object.keys(result.lists ?? {}).every((name) => ['keyword', 'lexical'].includes(name))).toBe(true)
+      expect(Object.keys(result.lists ?? {}).every((name) => ['keyword', 'static', 'lexical'].includes(name))).toBe(
+        true,
+      )
       expect(result).not.toHaveProperty('weight')
     }
   })
@@ -117,8 +119,8 @@ describe('the record of a search', () => {
       expect(told[at]?.score).toBe(score)
       expect(told[at]?.lists?.keyword?.rank ?? null).toBe(explain.keyword_rank)
       expect(told[at]?.lists?.keyword?.score ?? null).toBe(explain.keyword_score)
-      expect(told[at]?.lists?.lexical?.rank ?? null).toBe(explain.vector_rank)
-      expect(told[at]?.lists?.lexical?.score ?? null).toBe(explain.vector_score)
+      expect(told[at]?.lists?.static?.rank ?? null).toBe(explain.vector_rank)
+      expect(told[at]?.lists?.static?.score ?? null).toBe(explain.vector_score)
       expect(told[at]?.lists).toEqual(explain.lists)
     }
     const asTold = results.map(({ told: _, ...candidate }) => candidate)
