@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { principalComponents } from '../../scripts/embedding/components.ts'
 import { readSource } from '../../scripts/embedding/corpus.ts'
@@ -130,6 +130,23 @@ describe('components', () => {
   })
 })
 
+/** A compressed tar archive; undefined is a link. Paths over 100 bytes are in records of their own, as GNU tar has them. */
+function packed(files: Record<string, string | undefined>): Buffer {
+  const record = (path: string, type: string, content: string) => {
+    const body = Buffer.from(content)
+    const head = Buffer.alloc(512)
+    head.write(path.slice(0, 100))
+    head.write(body.length.toString(8).padStart(11, '0'), 124)
+    head.write(type, 156)
+    return Buffer.concat([head, body, Buffer.alloc((512 - (body.length % 512)) % 512)])
+  }
+  const records = Object.entries(files).flatMap(([path, content]) => [
+    ...(path.length > 100 ? [record('././@LongLink', 'L', `${path}\0`)] : []),
+    record(path, content === undefined ? '2' : '0', content ?? ''),
+  ])
+  return gzipSync(Buffer.concat([...records, Buffer.alloc(1024)]))
+}
+
 describe('sections', () => {
   it('of Markdown, reStructuredText, HTML and manual pages have their headings and plain text', () => {
     const md = sectionsOf('a.md', '---\ntitle: T\n---\n# One\nSee [it](x).\n\n```sh\n# no heading\n```\n## Two\n**b**')
@@ -161,19 +178,26 @@ describe('sections', () => {
   it('of a package leave out repetitions, other languages, held-out projects, copyleft files and links', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'package-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
-    const docs = join(folder, 'package', 'docs')
-    await mkdir(docs, { recursive: true })
     const long = 'It says how the settings of the program are kept, where they are, and who may change them.'
-    await writeFile(join(docs, 'a.md'), `# A\n${long}\n# B\n${long}\n# C\nshort\n# D\n${'日本'.repeat(60)}`)
-    await writeFile(join(docs, 'b.md'), `# E\nRestic is another program. ${long}\n# Syncthing\n${long}!!! And more.`)
-    await writeFile(join(docs, 'c.md'), `# F\n${long} And this.\n\nUnder the GNU Free Documentation License.`)
-    await writeFile(join(docs, 'CHANGELOG.md'), `# G\n${long} And that.`)
-    await symlink('a.md', join(docs, 'd.md'))
+    const deep = 'package/a-folder-with-a-long-name/'.repeat(4)
     const archive = join(folder, 'p.tgz')
-    execFileSync('tar', ['-czf', archive, '-C', folder, 'package'])
+    await writeFile(
+      archive,
+      packed({
+        'package/docs/a.md': `# A\n${long}\n# B\n${long}\n# C\nshort\n# D\n${'日本'.repeat(60)}`,
+        'package/docs/b.md': `# E\nRestic is another program. ${long}\n# Syncthing\n${long}!!! And more.`,
+        'package/docs/c.md': `# F\n${long} And this.\n\nUnder the GNU Free Documentation License.`,
+        'package/docs/CHANGELOG.md': `# G\n${long} And that.`,
+        'package/docs/link.md': undefined,
+        [`${deep}z.md`]: `# H\nDeep down in folders. ${long}`,
+      }),
+    )
     const source = { name: 'p', kind: 'npm', version: '1', archive: 'p.tgz', sha256: '', licence: 'MIT' } as const
     const found = await readSource(source, archive)
-    expect(found.flatMap(({ sections }) => sections)).toEqual([{ path: ['A'], text: long }])
+    expect(found.flatMap(({ sections }) => sections)).toEqual([
+      { path: ['H'], text: `Deep down in folders. ${long}` },
+      { path: ['A'], text: long },
+    ])
   })
 
   it('come from packages that are pinned, under licences that allow it', async () => {
