@@ -25,7 +25,7 @@ export const questionSets: readonly QuestionSet[] = [
     use: 'tune',
     from: 'this repository, MIT',
     asked: ownQuestions((source) => source.startsWith('docs/')),
-    texts: () => read('.', ['docs/**/*.md', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']),
+    texts: () => read('.', ['docs/**/*.md', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']),
   },
   {
     name: 'undici',
@@ -53,7 +53,11 @@ export const questionSets: readonly QuestionSet[] = [
     use: 'report',
     from: 'docs of the npm package ai, Apache-2.0',
     asked: ai,
-    texts: () => read('node_modules/ai/docs', ['03-a*/*.mdx', '04-ai-sdk-ui/*.mdx', '09-troubleshooting/*.mdx']),
+    texts: async () =>
+      new Map([
+        ...(await read('node_modules/ai/docs', ['03-a*/*.mdx', '04-ai-sdk-ui/*.mdx', '09-troubleshooting/*.mdx'])),
+        ...(await read('node_modules/ai', ['CHANGELOG.md'])),
+      ]),
   },
 ]
 

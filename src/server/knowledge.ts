@@ -35,6 +35,7 @@ export function composeKnowledge(
     logger,
     collection: config.knowledge.collection ?? vectorDb.collectionName,
     chunkDefaults: config.knowledge,
+    weights: config.knowledge.weights,
     features: knowledgeApi,
     maxRequestBytes,
   })

@@ -357,6 +357,23 @@ describe('a complaint of resolveConfig', () => {
       { model: { baseURL: 'localhost', model: 'm' } },
       'is an object, which is not a model: `baseURL` must be an http or https address',
     ],
+    ['knowledge.weights.a*', { knowledge: { weights: { 'a*': 2 } } }, 'must be a number from 0 to 1, not 2'],
+    ['knowledge.weights.a', { knowledge: { weights: { a: '1' } } }, "must be a number from 0 to 1, not '1'"],
+    [
+      'knowledge.weights',
+      { knowledge: { weights: [0.5] } },
+      "must be an object with one weight per pattern, for example { 'archive/**': 0.5 }, not a list",
+    ],
+    [
+      'knowledge.weights.!a',
+      { knowledge: { weights: { '!a': 0.5 } } },
+      "is named by a pattern with '!', which is not understood; write what it shall match",
+    ],
+    [
+      'knowledge.weights. ',
+      { knowledge: { weights: { ' ': 0.5 } } },
+      "must be named by a pattern of sources, for example 'archive/**'",
+    ],
     ['knowledge.chunkSize', { knowledge: { chunkSize: 20_001 } }, 'must be a whole number from 1 to 20000, not 20001'],
     [
       'knowledge.chunkOverlap',

@@ -8,6 +8,7 @@ import { modelSetting } from '../../schema/model.ts'
 import { prices } from './prices.ts'
 import { collection, serverSettings } from './server.ts'
 import { size } from './size.ts'
+import { sourceWeights } from './weights.ts'
 
 /** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
 const entities = <T extends object>() => object<Record<string, T>>('an object with one entry per id').default({})
@@ -21,6 +22,7 @@ const userFields = settings({
     chunkSize: integer(1, knowledgeLimits.chunkSize).optional(),
     chunkOverlap: integer(0, knowledgeLimits.chunkOverlap).optional(),
     maxFileSize: size().prefault(defaultMaxFileSize),
+    weights: sourceWeights().optional(),
   })
     .superRefine(({ chunkSize, chunkOverlap }, context) => {
       if (chunkSize === undefined || chunkOverlap === undefined || chunkOverlap < chunkSize) return

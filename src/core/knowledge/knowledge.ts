@@ -123,6 +123,8 @@ export interface Candidate
   score: number
   /** Its place in each merged list: `keyword`, and the name of the embedder. */
   lists: Record<string, ListPlace>
+  /** What its source's weight multiplied the score by, when it is not 1. */
+  weight?: number
 }
 
 /** A document's content: text, or bytes whose reader is found by media type and name. */

@@ -42,6 +42,13 @@ export function placesIn(lists: readonly RankedList[], key: number): Record<stri
   return Object.fromEntries(places)
 }
 
+/** In the order of the scores once they are multiplied. */
+export function weighed(ranking: Ranking, weights: ReadonlyMap<number, number>): Ranking {
+  return ranking
+    .map(({ chunk, score }) => ({ chunk, score: score * (weights.get(chunk) ?? 1) }))
+    .sort((one, other) => other.score - one.score)
+}
+
 /** The rank counts from 1. */
 export function placeIn(lists: readonly RankedList[], name: string, key: number): ListPlace | undefined {
   const ranking = lists.find((list) => list.name === name)?.ranking ?? []

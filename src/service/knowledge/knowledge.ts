@@ -10,6 +10,7 @@ import type {
   VectorStore,
 } from '../../core/knowledge/drivers.ts'
 import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
+import { sourceWeights } from '../../core/knowledge/weights.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 import { createBrought } from './brought.ts'
@@ -45,6 +46,8 @@ export interface KnowledgeOptions {
   /** Default: `default`. */
   collection?: string | undefined
   chunkDefaults?: ChunkDefaults | undefined
+  /** By pattern of sources: what the scores of their passages are multiplied by. */
+  weights?: Readonly<Record<string, number>> | undefined
   availableVectorDbs: readonly string[]
   features: { search: boolean; content: boolean; documents: boolean }
   maxRequestBytes: number
@@ -61,6 +64,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const { documents, vectors, embedders, logger } = options
   const defaultCollection = collectionName(options.collection, 'default')
   const lock = createLock(bytesAtOnce)
+  const weightOf = sourceWeights(options.weights)
   const indexes = new Map<number, Promise<CollectionIndex>>()
   const repairs = new Set<Promise<void>>()
   let stopping = new AbortController()
@@ -231,7 +235,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const empty = { collection: settings.collection, words: [], candidates: [] }
       if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
       const index = mode === 'keyword' ? undefined : () => indexOf(collection)
-      return searchCollection(documents, collection, index, settings, signal)
+      return searchCollection({ documents, weightOf }, collection, index, settings, signal)
     },
 
     ingest: ingestion.ingest,

@@ -1,6 +1,7 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
-import { fuse, keywordList, type RankedList } from './fuse.ts'
+import type { SourceWeights } from '../../core/knowledge/weights.ts'
+import { fuse, keywordList, type RankedList, weighed } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
@@ -17,6 +18,13 @@ export interface Found {
   /** The name of the list by the collection's embedder. */
   embedder: string
   words: string[]
+  /** What the scores of the chunks were multiplied by. */
+  weights: ReadonlyMap<number, number>
+}
+
+export interface SearchDrivers {
+  documents: DocumentStore
+  weightOf: SourceWeights
 }
 
 /** Vectors of all chunks by one embedder. */
@@ -27,7 +35,7 @@ type VectorIndex = Pick<VectorList, 'table' | 'embedder'>
  * cosine. While vectors are unavailable, hybrid searches without them.
  */
 export async function searchCollection(
-  documents: DocumentStore,
+  { documents, weightOf }: SearchDrivers,
   collection: Collection,
   index: (() => Promise<CollectionIndex>) | undefined,
   settings: SearchSettings,
@@ -54,14 +62,14 @@ export async function searchCollection(
   signal?.throwIfAborted()
   const byKeyword = mode === 'vector' ? [] : [{ name: keywordList, ranking: keyword }]
   const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
-  const ranking = lists.length === 1 ? (lists[0]?.ranking ?? []) : fuse([...byKeyword, ...vectors])
-  const found = { ranking, lists, embedder: collection.embedding.provider, words }
-  const [hits, places] = await Promise.all([
-    toHits(documents, collection, found, settings),
-    settings.trace ? findPlaces(documents, collection, found) : undefined,
-  ])
+  const fused = lists.length === 1 ? (lists[0]?.ranking ?? []) : fuse([...byKeyword, ...vectors])
+  const places = await findPlaces(documents, collection, fused)
+  const weights = new Map([...places].map(([key, { source }]) => [key, weightOf(source)]))
+  const ranking = weighed(fused, weights)
+  const found = { ranking, lists, weights, embedder: collection.embedding.provider, words }
+  const hits = await toHits(documents, collection, found, settings)
   const results = hits.map(({ hit }) => hit)
-  return { results, mode, ...(places && { trace: traceOf(collection, found, places, hits) }) }
+  return { results, mode, ...(settings.trace && { trace: traceOf(collection, found, places, hits) }) }
 }
 
 /** The vectors to search, by the name of their list. */

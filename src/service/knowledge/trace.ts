@@ -1,14 +1,17 @@
-import type { ChunkPlace, Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
+import type { ChunkPlace, Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { Candidate, SearchTrace } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords, tracedCandidates } from '../../core/knowledge/limits.ts'
+import { usualWeight } from '../../core/knowledge/weights.ts'
 import { placesIn } from './fuse.ts'
 import type { KeyedHit } from './hits.ts'
 import type { Found } from './search.ts'
 
-/** Where the best chunks are, without their texts. Reads beside what `toHits` reads. */
-export async function findPlaces(documents: DocumentStore, collection: Collection, { ranking }: Found) {
-  const best = ranking.slice(0, tracedCandidates).map(({ chunk }) => chunk)
-  const places = await documents.places(collection.key, best)
+/** Where chunks are, without their texts. */
+export async function findPlaces(documents: DocumentStore, collection: Collection, ranking: Ranking) {
+  const places = await documents.places(
+    collection.key,
+    ranking.map(({ chunk }) => chunk),
+  )
   return new Map(places.map((place) => [place.key, place]))
 }
 
@@ -34,8 +37,9 @@ function toCandidate(
   key: number,
   rank: number,
   score: number,
-  { lists }: Found,
+  { lists, weights }: Found,
 ): Candidate {
+  const weight = weights.get(key) ?? usualWeight
   return {
     chunk_id,
     document_id,
@@ -43,6 +47,7 @@ function toCandidate(
     rank,
     score,
     lists: placesIn(lists, key),
+    ...(weight === usualWeight ? {} : { weight }),
     ...(line_start === undefined ? {} : { line_start }),
     ...(line_end === undefined ? {} : { line_end }),
     ...(page === undefined ? {} : { page }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fuse, placeIn } from '../../../src/service/knowledge/fuse.ts'
+import { fuse, placeIn, weighed } from '../../../src/service/knowledge/fuse.ts'
 
 const ranking = (...chunks: number[]) => chunks.map((chunk, at) => ({ chunk, score: 0.9 - at / 100 }))
 
@@ -55,6 +55,14 @@ describe('fusing rankings', () => {
       { name: 'static', ranking: zero },
     ])
     expect(fused).toEqual([{ chunk: 3, score: 0.5 }])
+  })
+})
+
+describe('the weights of sources', () => {
+  it('change scores and the order, and leave equals as they are', () => {
+    const weights = new Map([[1, 0.5]])
+    expect(weighed(ranking(1, 2, 3), weights).map(({ chunk }) => chunk)).toEqual([2, 3, 1])
+    expect(weighed(ranking(1, 2), new Map())).toEqual(ranking(1, 2))
   })
 })
 
