@@ -8,16 +8,19 @@ import { createRandom } from './cluster/random.ts'
 
 /**
  * Time and memory of `agentserve ingest` with one large file: `node bench/large-file.ts --mb 100`. The peak is that of the
- * whole process, its threads included (Linux). `--bin`: another build's program, to compare with.
+ * whole process, its threads included (Linux). `--bin`: another build's program, to compare with. `--files 100`: the same
+ * text in so many files.
  */
 const { values } = parseArgs({
   options: {
     mb: { type: 'string', default: '100' },
     bin: { type: 'string', default: resolve(import.meta.dirname, '../bin/agentserve.js') },
+    files: { type: 'string', default: '1' },
     formats: { type: 'string', default: 'md,txt,csv' },
   },
 })
 const megabytes = Number(values.mb)
+const files = Number(values.files)
 const random = createRandom(22)
 const vocabulary = Array.from({ length: 20_000 }, (_, at) => `word${at.toString(36)}`)
 const words = (count: number) =>
@@ -34,7 +37,7 @@ async function write(path: string, format: string): Promise<void> {
   const line = writers[format]
   if (line === undefined) throw new Error(`there is no format ${format}`)
   let bytes = 0
-  for (let at = 0; bytes < megabytes * 1e6; at++) {
+  for (let at = 0; bytes < (megabytes * 1e6) / files; at++) {
     const text = line(at)
     bytes += text.length
     if (!file.write(text)) await new Promise<void>((done) => file.once('drain', () => done()))
@@ -67,17 +70,22 @@ async function run(folder: string, args: string[]) {
 for (const format of values.formats.split(',')) {
   const folder = await mkdtemp(join(tmpdir(), 'large-file-'))
   try {
-    const path = join(folder, `large.${format}`)
+    const paths = Array.from({ length: files }, (_, at) => join(folder, `large-${at}.${format}`))
     await writeFile(join(folder, 'small.md'), '# Small\n\nA small file.\n')
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n')
+    // For a build that sends files as requests.
+    await writeFile(join(folder, 'agent.config.js'), "export default { server: { maxRequestSize: '1GB' } }\n")
     await run(folder, ['ingest', 'small.md'])
     const rest = await run(folder, ['ingest', 'small.md'])
-    await write(path, format)
-    const { size } = await stat(path)
-    const { said, seconds, peak } = await run(folder, ['ingest', path])
+    let size = 0
+    for (const path of paths) {
+      await write(path, format)
+      size += (await stat(path)).size
+    }
+    const { said, seconds, peak } = await run(folder, ['ingest', ...paths])
     const search = await run(folder, ['search', 'worda1 wordb2 wordc3'])
     process.stdout.write(
-      `${format} ${(size / 1e6).toFixed(0)} MB: ${seconds.toFixed(1)} s, ${(size / 1e6 / seconds).toFixed(1)} MB/s, ` +
+      `${format} ${(size / 1e6).toFixed(0)} MB in ${files} ${files === 1 ? 'file' : 'files'}: ${seconds.toFixed(1)} s, ${(size / 1e6 / seconds).toFixed(1)} MB/s, ` +
         `peak ${peak.toFixed(0)} MB (${rest.peak.toFixed(0)} MB for a small file), then a search in ${search.seconds.toFixed(1)} s\n  ${said}\n`,
     )
   } finally {

@@ -8,13 +8,14 @@ export interface DocumentSpan extends Span {
 export function* chunkDocument(read: ReadText, chunker: Chunker, options: ChunkOptions): Generator<DocumentSpan> {
   const starts = read.pages ?? [read.start]
   const outlineOf = outlineParts(read.outline)
+  const above = options.open ?? { path: [] }
   let lines = linesIn(read.text.slice(0, starts[0]))
   for (const [at, start] of starts.entries()) {
     const text = read.text.slice(start, starts[at + 1])
     const outline = outlineOf(start, start + text.length)
     const page = read.pages === undefined ? {} : { page: at + 1 }
     // Markdown of one page says nothing about the next; an outline goes on.
-    const open = read.pages === undefined || outline !== undefined ? options.open : undefined
+    const open = read.pages === undefined || outline !== undefined ? above : undefined
     if (read.pages === undefined || text.trim() !== '')
       for (const span of chunker.chunk(text, { ...options, outline, open }))
         yield {

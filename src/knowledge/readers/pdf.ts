@@ -1,9 +1,11 @@
 import { Unreadable } from './markup/unreadable.ts'
+import { linesOf, type PdfItem, type PdfLine } from './pdf-lines.ts'
+import { pdfText } from './pdf-text.ts'
 import type { Found } from './reader.ts'
 
 const maxPages = 10_000
 
-/** The text with a blank line between paragraphs, and the starts of its pages; lines count in that text. */
+/** The text with a blank line between paragraphs, its headings and the starts of its pages; lines count in that text. */
 export async function readPdf(bytes: Uint8Array): Promise<Found> {
   const { getDocumentProxy } = await import('unpdf')
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, stopAtErrors: false }).catch(
@@ -12,17 +14,16 @@ export async function readPdf(bytes: Uint8Array): Promise<Found> {
     },
   )
   if (document.numPages > maxPages) throw new Unreadable(`it has more than ${maxPages} pages`)
-  const pages: number[] = []
-  let text = ''
+  const lines: PdfLine[][] = []
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number).catch((error: unknown) => {
       throw new Unreadable(`its page ${number} is damaged: ${messageOf(error)}`)
     })
     const { items } = await page.getTextContent()
-    pages.push(text.length)
-    text += `${textOf(items as TextItem[])}\n\n`
+    lines.push(linesOf(items as PdfItem[]))
     page.cleanup()
   }
+  const { text, pages, outline } = pdfText(lines)
   if (text.trim() === '') throw new Unreadable('it has no text; its pages may be pictures')
   const { info } = (await document.getMetadata().catch(() => undefined)) ?? {}
   const { Title: title, Author: author } = (info ?? {}) as Record<string, unknown>
@@ -34,33 +35,10 @@ export async function readPdf(bytes: Uint8Array): Promise<Found> {
       ...(typeof title === 'string' && title.trim() !== '' ? { title: title.trim() } : {}),
       ...(typeof author === 'string' && author.trim() !== '' ? { author: author.trim() } : {}),
     },
-    chunker: 'paragraph',
+    chunker: outline.length > 0 ? 'markdown' : 'paragraph',
     pages,
+    outline,
   }
-}
-
-interface TextItem {
-  str?: string
-  hasEOL?: boolean
-  height?: number
-  transform?: number[]
-}
-
-/** Lines as on the page; a gap of more than one and a half lines ends a paragraph. */
-function textOf(items: readonly TextItem[]): string {
-  let text = ''
-  let lineAt: number | undefined
-  for (const { str = '', hasEOL = false, height = 0, transform = [] } of items) {
-    const at = transform[5]
-    if (str !== '' && at !== undefined && height > 0) {
-      if (lineAt !== undefined && text.endsWith('\n') && lineAt - at > height * 1.8) text += '\n'
-      lineAt = at
-    }
-    text += str
-    if (hasEOL) text += '\n'
-  }
-  const lines = text.split('\n').map((line) => line.trimEnd())
-  return lines.join('\n').replaceAll('\0', '').toWellFormed().trim()
 }
 
 function reasonOf(error: unknown): string {
