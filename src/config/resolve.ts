@@ -11,6 +11,7 @@ import type { Environment } from './environment.ts'
 import { type ConfigFlags, readOverrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
 import { type Purpose, resolveServer } from './server-config.ts'
+import { divideSources } from './settings/sources.ts'
 import { type CheckedConfig, userSettings } from './settings/user.ts'
 import type { ResolvedConfig, UserConfig } from './types.ts'
 import { disposeWithin } from './unsettled.ts'
@@ -63,7 +64,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     dataFolder,
     model: user.model,
     prices: user.prices,
-    knowledge: { ...user.knowledge, sources: user.knowledge.sources ?? [] },
+    knowledge: { ...user.knowledge, ...divideSources(user.knowledge.sources ?? []) },
     entities,
     server,
     mcp,

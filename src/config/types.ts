@@ -1,3 +1,4 @@
+import type { RemoteSource } from '../core/knowledge/remote-source.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
@@ -57,7 +58,12 @@ export interface ResolvedConfig {
   dataFolder: string
   model: ModelSetting | undefined
   prices: GivenPrices
-  knowledge: Omit<CheckedConfig['knowledge'], 'sources'> & { sources: string[] }
+  knowledge: Omit<CheckedConfig['knowledge'], 'sources'> & {
+    /** Files, folders and globs. */
+    sources: string[]
+    /** Websites and repositories. */
+    remote: RemoteSource[]
+  }
   /** In the order of the file: agents, teams, workflows. */
   entities: Map<string, Runnable>
   server: ResolvedServerConfig

@@ -1,14 +1,19 @@
 import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Timers } from '../core/time.ts'
 import { createSerial } from '../runtime/serial.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
 import { ingestSources } from './ingest-sources.ts'
+import { RemoteSources } from './remote/remote-sources.ts'
 
 export interface CurrentConfigOptions {
   knowledge: OpenableKnowledge | undefined
   logger: Logger
   /** Stops ingestion. */
   signal: AbortSignal
+  timers: Timers
+  /** For what the next fetch of a website or repository needs; undefined: nothing is kept. */
+  folder: string | undefined
   /** Resolves when the runs of the current config have ended. */
   runsEnded: () => Promise<void>
 }
@@ -20,11 +25,14 @@ export class CurrentConfig {
   readonly #disposals = new Set<Promise<void>>()
   /** Of each ingestion that waits or is active, the files that are still to come; undefined before they are known. */
   readonly #left = new Map<symbol, number | undefined>()
+  readonly #remote: RemoteSources | undefined
   #config: ResolvedConfig
 
   constructor(initial: ResolvedConfig, options: CurrentConfigOptions) {
     this.#config = initial
     this.#options = options
+    const { knowledge } = options
+    this.#remote = knowledge && new RemoteSources({ ...options, knowledge })
   }
 
   get value(): ResolvedConfig {
@@ -50,6 +58,7 @@ export class CurrentConfig {
     const onLeft = (files: number) => void this.#left.set(id, files)
     const done = this.#ingests.run(() => ingestSources({ knowledge, root, ...sources, logger, signal, onLeft }))
     void done.finally(() => this.#left.delete(id))
+    this.#remote?.update(sources)
   }
 
   /** How many files are still to be ingested; undefined when none are. */
@@ -61,6 +70,11 @@ export class CurrentConfig {
   /** Resolves when ingestion has finished; failures are logged. */
   ingested(): Promise<void> {
     return this.#ingests.idle()
+  }
+
+  /** Resolves when nothing is being ingested or fetched. */
+  async idle(): Promise<void> {
+    await Promise.all([this.ingested(), this.#remote?.idle()])
   }
 
   /** Disposes of the current config; resolves when earlier ones are disposed of too. */

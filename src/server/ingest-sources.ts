@@ -1,5 +1,6 @@
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import { defaultMaxFileSize } from '../core/knowledge/limits.ts'
+import { isRemote } from '../core/knowledge/remote-source.ts'
 import type { Logger } from '../core/logger.ts'
 import { fileTooLarge } from '../sources/file-limit.ts'
 import { findSources } from '../sources/find.ts'
@@ -33,7 +34,7 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
   const { root, logger, signal, knowledge, collection } = options
   const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0, needed: 0, deleted: 0, kept: 0 }
   try {
-    const before = await knowledge.brought.list(collection)
+    const before = new Set([...(await knowledge.brought.list(collection))].filter((source) => !isRemote(source)))
     if (options.sources.length === 0 && before.size === 0) return
     const sources = await findSources(root, options.sources, {
       skipped: (source, reason) => logger.warn({ source, reason }, 'source was not ingested'),
@@ -43,7 +44,7 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     const found = new Set(sources)
     let left = found.size
     options.onLeft?.(left)
-    await knowledge.brought.remember(new Set([...before, ...found]), collection)
+    await knowledge.brought.change({ add: sources.filter((source) => !before.has(source)) }, collection)
     for await (const { source, outcome, error } of ingestFiles(targetOf(options), { root, sources, signal })) {
       counts[outcome]++
       options.onLeft?.(--left)
@@ -56,11 +57,9 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     counts.kept = kept.length
     if (kept.length > 0)
       logger.warn({ folders, documents: kept.length }, 'these folders are empty or missing: their documents are kept')
-    counts.deleted = await knowledge.brought.delete(
-      gone.filter((source) => !kept.includes(source)),
-      collection,
-    )
-    await knowledge.brought.remember(new Set([...found, ...kept]), collection)
+    const deleted = gone.filter((source) => !kept.includes(source))
+    counts.deleted = await knowledge.brought.delete(deleted, collection)
+    await knowledge.brought.change({ forget: deleted }, collection)
     logger.debug(counts, 'knowledge sources were ingested')
   } catch (error) {
     if (!signal.aborted) logger.error({ error }, 'the knowledge sources could not be read')

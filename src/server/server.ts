@@ -134,13 +134,20 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
       onListening: () => config.ingest(),
       endRuns: (deadlineMs) => runs.shutdown(deadlineMs),
       closeConnections: (deadlineMs) => kernel.close({ deadlineMs }),
-      idle: () => config.ingested(),
+      idle: () => config.idle(),
       dispose: () => config.dispose(),
     },
     logger,
   )
   life.signal.addEventListener('abort', () => live.close(), { once: true })
-  const config = new CurrentConfig(initial, { knowledge, logger, signal: life.signal, runsEnded: () => runs.idle() })
+  const config = new CurrentConfig(initial, {
+    knowledge,
+    logger,
+    signal: life.signal,
+    timers: systemTimers,
+    folder: keptFolderOf(initial, program),
+    runsEnded: () => runs.idle(),
+  })
   const about = {
     kernel,
     services,

@@ -2,6 +2,7 @@ import type { EntityId, UserConfig } from '../config/types.ts'
 import { type RecordedCall, recordedCalls } from '../core/again/recorded-calls.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
+import { isRemote } from '../core/knowledge/remote-source.ts'
 import { type GivenPart, lastDataOf } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { CallAnswer, RunRecord, Waiting } from '../core/run.ts'
@@ -131,7 +132,9 @@ export async function run(
 async function readSources({ services }: OpenServer, { knowledge: wanted }: UserConfig, root: string): Promise<void> {
   const { knowledge, logger } = services
   if (knowledge === undefined || wanted?.sources === undefined) return
-  const { sources, collection, chunkSize, chunkOverlap } = wanted
+  const { collection, chunkSize, chunkOverlap } = wanted
+  // Tests reach no network.
+  const sources = wanted.sources.filter((source) => typeof source === 'string').filter((source) => !isRemote(source))
   const { signal } = new AbortController()
   await ingestSources({ knowledge, root, sources, collection, chunkSize, chunkOverlap, logger, signal })
 }

@@ -290,6 +290,20 @@ export const KnowledgeStatus = component(
       .object(reindexing)
       .optional()
       .describe('The progress of a reindex: first the bytes of the model download, then the chunks.'),
+    sources: z
+      .array(
+        z.object({
+          source: z.string(),
+          state: z.enum(['waiting', 'fetching', 'ok', 'failed']),
+          documents: z.int(),
+          failed: z.int().describe('The number of pages or files that could not be ingested the last time.'),
+          reason: z.string().optional().describe('Why the source failed, or the first of its pages that did.'),
+          fetched_at: z.string().optional(),
+          next_at: z.string().optional(),
+        }),
+      )
+      .optional()
+      .describe('The websites and repositories of the configuration.'),
   }),
 ) satisfies z.ZodType<CoreStatus>
 export type KnowledgeStatus = z.infer<typeof KnowledgeStatus>

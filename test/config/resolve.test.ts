@@ -51,6 +51,17 @@ function complaints(user: unknown, more: Partial<ResolveOptions> = {}): string[]
 }
 
 describe('resolveConfig', () => {
+  it('divides files from websites and repositories, whose times it reads', () => {
+    const site = { url: 'https://host.test/', depth: 2, every: '1d', delay: '1s', allowPrivate: true }
+    const { knowledge } = resolve({ knowledge: { sources: ['docs', 'https://host.test/a', site] } })
+    const plain = { allowHttp: false, allowPrivate: false }
+    expect(knowledge.sources).toEqual(['docs'])
+    expect(knowledge.remote).toMatchObject([
+      { url: 'https://host.test/a', ...plain },
+      { ...plain, url: 'https://host.test/', depth: 2, everyMs: 86_400_000, delayMs: 1_000, allowPrivate: true },
+    ])
+  })
+
   it('decides every field for the command line', () => {
     const config = resolve({})
     expect(config).toMatchObject({
@@ -386,6 +397,16 @@ describe('a complaint of resolveConfig', () => {
       "must be a number of bytes above 0, or a size with KB, MB or GB, not '5TB'",
     ],
     ['knowledge.sources.0', { knowledge: { sources: [''] } }, "must be a text that is not empty, not ''"],
+    [
+      'knowledge.sources.0.every',
+      { knowledge: { sources: [{ url: 'https://host.test', every: '5s' }] } },
+      "must be a time from '1m' to '24d', not '5s'",
+    ],
+    [
+      'knowledge.sources.0.url',
+      { knowledge: { sources: [{ url: 'ftp://ann:secret@host.test' }] } },
+      "must be an address like 'https://example.com/docs/' or 'git:https://example.com/repository#main'",
+    ],
     ['dispose', { dispose: true }, 'must be a function, not true'],
     ['mcpServers', { mcpServers: [] }, 'must be an object with one entry per name, not a list'],
     [

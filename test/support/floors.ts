@@ -104,7 +104,7 @@ const floors: Record<string, Floor> = {
     types: ['wire'],
     folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'parts'],
   },
-  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database'] },
+  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database remote'] },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
     folders: [

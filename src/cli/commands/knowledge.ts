@@ -95,4 +95,9 @@ function showStatus(status: KnowledgeStatus, json: boolean): void {
   const name = terminalLine(provider === model ? model : `${provider} ${model}`)
   const row = [terminalLine(status.collection), ...counts, `${name} (${dimensions})`]
   print(formatTable(['COLLECTION', 'DOCUMENTS', 'CHUNKS', 'VECTORS', 'PENDING', 'EMBEDDER'], [row]))
+  if (status.sources === undefined) return
+  const sources = status.sources.map(({ source, state, documents, failed, next_at, reason }) =>
+    [source, state, String(documents), String(failed), next_at ?? '', reason ?? ''].map(terminalLine),
+  )
+  print(`\n${formatTable(['SOURCE', 'STATE', 'DOCUMENTS', 'FAILED', 'NEXT', 'REASON'], sources)}`)
 }

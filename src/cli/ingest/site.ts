@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
 import { openConnections, publicAddress } from '../../runtime/download.ts'
 import { ingestOne } from '../../sources/ingest.ts'
 import { crawl, usualDelayMs, usualLimit } from '../../sources/web/crawl.ts'
@@ -54,10 +55,18 @@ function targetOf(client: Client, wanted: IngestPaths, dryRun: boolean): PageTar
   const { settings, signal } = wanted
   const { collection } = settings
   const { documents } = client.knowledge
+  /** None of a collection that is not there yet. */
+  async function* ofCollection(filter: { source?: string }) {
+    try {
+      yield* allDocuments(client, { ...filter, collection }, signal)
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'collection_not_found') throw error
+    }
+  }
   return {
     async find(source) {
-      const listed = await documents.list({ source, collection }, { limit: 1, signal })
-      return listed.documents[0]
+      for await (const document of ofCollection({ source })) return document
+      return undefined
     },
     validatorsOf: (document) => validatorsOf(document, settings),
     async ingest({ source, bytes, mediaType, validators }) {
@@ -70,7 +79,7 @@ function targetOf(client: Client, wanted: IngestPaths, dryRun: boolean): PageTar
       if (!dryRun) await documents.delete(document_id, { signal })
     },
     async *sources() {
-      for await (const { source } of allDocuments(client, { collection }, signal)) yield source
+      for await (const { source } of ofCollection({})) yield source
     },
   }
 }

@@ -3,11 +3,12 @@ import { defaultMaxFileSize, knowledgeLimits } from '../../core/knowledge/limits
 import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
-import { callback, integer, list, object, settings, text } from '../../schema/field.ts'
+import { callback, integer, list, object, settings } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { prices } from './prices.ts'
 import { collection, serverSettings } from './server.ts'
 import { size } from './size.ts'
+import { knowledgeSource } from './sources.ts'
 import { sourceWeights } from './weights.ts'
 
 /** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
@@ -16,8 +17,8 @@ const entities = <T extends object>() => object<Record<string, T>>('an object wi
 const userFields = settings({
   model: modelSetting.optional(),
   knowledge: settings({
-    /** Files, folders and globs, relative to the config file; ingested when the server starts. */
-    sources: list(text()).optional(),
+    /** Files, folders and globs, relative to the config file, addresses and repositories; ingested when the server starts. */
+    sources: list(knowledgeSource).optional(),
     collection: collection().optional(),
     chunkSize: integer(1, knowledgeLimits.chunkSize).optional(),
     chunkOverlap: integer(0, knowledgeLimits.chunkOverlap).optional(),

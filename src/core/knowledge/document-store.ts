@@ -87,9 +87,9 @@ export interface DocumentStore {
   /** Throws `document_not_found`. */
   getDocument(documentId: string): Promise<StoredDocument>
   deleteDocument(documentId: string): Promise<{ collection: number; generation: number }>
-  /** The sources last passed to `setBrought` for this collection. */
+  /** The sources that the config added to this collection. */
   brought(collection: string): Promise<string[]>
-  setBrought(collection: string, sources: readonly string[]): Promise<void>
+  changeBrought(collection: string, add: readonly string[], forget: readonly string[]): Promise<void>
   listDocuments(
     filter: { collection?: number | undefined; source?: string | undefined },
     page: PageRequest,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { FileContent } from './drivers.ts'
+import type { SourceStatus } from './remote-source.ts'
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const
 export type SearchMode = (typeof searchModes)[number]
@@ -222,6 +223,8 @@ export interface KnowledgeStatus {
   pending: number
   /** Set while all chunks are embedded again. */
   reindexing?: Reindexing | undefined
+  /** The websites and repositories of the config; undefined without any. */
+  sources?: SourceStatus[] | undefined
 }
 
 /** Progress: bytes of the model's download, then chunks. */
@@ -234,8 +237,8 @@ export interface Reindexing {
 /** The documents of the config's sources, so that documents of deleted files are recognised. */
 export interface BroughtSources {
   list(collection?: string): Promise<Set<string>>
-  /** Replaces the list; durable when it resolves. */
-  remember(sources: ReadonlySet<string>, collection?: string): Promise<void>
+  /** Changes the list; durable when it resolves. */
+  change(change: { add?: readonly string[]; forget?: readonly string[] }, collection?: string): Promise<void>
   /** Deletes the documents of these sources and gives their number. */
   delete(sources: readonly string[], collection?: string): Promise<number>
 }
@@ -261,6 +264,8 @@ export interface Knowledge {
   /** In order. A page ends early at 1 MB. Throws `conflict` for a cursor of content that was replaced. */
   listChunks(documentId: string, page: PageRequest): Promise<Page<Chunk>>
   brought: BroughtSources
+  /** Sets what `status` says about the websites and repositories of the config. */
+  tellSources(sources: readonly SourceStatus[]): void
   /** Embeds every chunk again, optionally with another embedder, whose model is downloaded. */
   reindex(options?: {
     embedder?: string | undefined

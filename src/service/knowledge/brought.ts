@@ -10,10 +10,8 @@ export function createBrought(
   return {
     list: async (collection = defaultCollection) => new Set(await documents.brought(collection)),
 
-    async remember(sources, collection = defaultCollection) {
-      const known = new Set(await documents.brought(collection))
-      if (known.size === sources.size && [...sources].every((source) => known.has(source))) return
-      await documents.setBrought(collection, [...sources])
+    async change({ add = [], forget = [] }, collection = defaultCollection) {
+      if (add.length + forget.length > 0) await documents.changeBrought(collection, add, forget)
     },
 
     async delete(sources, collection = defaultCollection) {

@@ -10,6 +10,7 @@ import type {
   VectorStore,
 } from '../../core/knowledge/drivers.ts'
 import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
+import type { SourceStatus } from '../../core/knowledge/remote-source.ts'
 import { sourceWeights } from '../../core/knowledge/weights.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
@@ -154,10 +155,11 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     return embedders.resolve().catch(() => ({ provider, model: model ?? '', dimensions: 0 }))
   }
 
+  let remote: readonly SourceStatus[] = []
   const status = async (): Promise<KnowledgeStatus> => {
     const collection = await documents.findCollection(defaultCollection)
     const embedding = await embeddingInUse()
-    const work = reindexing && { reindexing }
+    const work = { ...(reindexing && { reindexing }), ...(remote.length > 0 && { sources: [...remote] }) }
     if (!collection)
       return {
         collection: defaultCollection,
@@ -259,6 +261,9 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     deleteDocument: removal.deleteDocument,
     ...createChunks(documents),
     brought: createBrought(documents, defaultCollection, removal.removeDocument),
+    tellSources: (sources) => {
+      remote = sources
+    },
 
     async reindex({ embedder, progress = () => {}, signal } = {}) {
       if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')

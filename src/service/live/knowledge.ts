@@ -10,6 +10,10 @@ export function watchKnowledge<K extends Knowledge>(knowledge: K, onChange: () =
     ingest: (...given) => watched(knowledge.ingest(...given)),
     ingestFile: (...given) => watched(knowledge.ingestFile(...given)),
     ingestMany: (...given) => watched(knowledge.ingestMany(...given)),
+    tellSources: (sources) => {
+      knowledge.tellSources(sources)
+      onChange()
+    },
     deleteDocument: (documentId) => watched(knowledge.deleteDocument(documentId)),
     reindex: (options = {}) => {
       const progress: typeof options.progress = (now) => {

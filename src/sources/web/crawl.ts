@@ -29,6 +29,8 @@ export interface CrawlOptions {
   onPage?: ((done: number, waiting: number) => void) | undefined
   /** Of a sentence for a person. */
   onNote?: ((sentence: string) => void) | undefined
+  /** Whether all pages were asked for, some are there and none but missing ones failed: then what was not met is gone. */
+  onEnd?: ((isComplete: boolean) => void) | undefined
 }
 
 /** How many pages are fetched, unless the user says. */
@@ -82,6 +84,8 @@ class Crawl {
   readonly #moved = new Map<string, { to: string; document: DocumentRecord | undefined }>()
   #fetched = 0
   #failures = 0
+  /** Pages whose links are not known. */
+  #unread = 0
 
   constructor(target: PageTarget, options: CrawlOptions, site: Site) {
     this.#target = target
@@ -122,6 +126,7 @@ class Crawl {
       for (const { to, document } of this.#moved.values()) if (this.#hasArrived(to)) yield* this.#prune(document)
     }
     if (!this.#isStopped) await memory.tidy()
+    this.#options.onEnd?.(!this.#isStopped && this.#unread === 0 && this.#ingested.size > 0)
     if (this.leftOut !== undefined) this.#note(`Left out: ${this.leftOut}.`)
     if (this.#failures >= maxFailures) this.#note(`Stopped after ${this.#failures} failed requests in a row.`)
     if (this.#frontier.beyond > 0) this.#note(`Not fetched: ${this.#frontier.beyond} more pages.`)
@@ -165,14 +170,17 @@ class Crawl {
       if (yield* this.#isCopy(url, remembered?.canonical, depth)) return this.#frontier.leaveOut('copies')
       answer = (await this.#get(url, undefined)) ?? answer
     }
-    if (isAppError(answer)) yield failedPage(source, answer)
-    else if (isRedirect.has(answer.status) && answer.location !== undefined)
+    if (isAppError(answer)) {
+      this.#unread++
+      yield failedPage(source, answer)
+    } else if (isRedirect.has(answer.status) && answer.location !== undefined)
       yield* this.#redirect(waiting, answer.location, isPermanent.has(answer.status) ? document : undefined)
     else if ((answer.status === 404 || answer.status === 410) && document !== undefined && this.#options.prune === true)
       yield* this.#prune(document)
-    else if (answer.status !== 200)
+    else if (answer.status !== 200) {
+      if (answer.status !== 404 && answer.status !== 410) this.#unread++
       yield failedPage(source, new AppError('unavailable', `${source} answered ${answer.status}.`))
-    else if (!mayBeDocument(answer.mediaType ?? '')) this.#frontier.leaveOut('types')
+    } else if (!mayBeDocument(answer.mediaType ?? '')) this.#frontier.leaveOut('types')
     else yield* this.#take(waiting, answer, document)
   }
 

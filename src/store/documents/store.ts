@@ -15,7 +15,7 @@ import * as lists from './lists.ts'
 import { openReader, type Reader } from './reader.ts'
 import { type PlaceRow, toChunk, toCollection, toCurrentChunk, toPlace } from './rows.ts'
 import type { ChunkRow, CollectionRow, DocumentRow } from './schema.ts'
-import { insertChunks, removeChunks, replaceBrought, upsertDocuments } from './write.ts'
+import { changeBrought, insertChunks, removeChunks, upsertDocuments } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
 /** Fixes the join order: SQLite by itself would read all documents of the collection first. */
@@ -172,7 +172,8 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     getDocument: (documentId) => read((connection) => lists.getDocument(connection, documentId)),
     listDocuments: (filter, page) => read((connection) => lists.listDocuments(connection, filter, page)),
     brought: (collection) => read((connection) => lists.listBrought(connection, collection)),
-    setBrought: (collection, sources) => write((connection) => replaceBrought(connection, collection, sources)),
+    changeBrought: (collection, add, forget) =>
+      write((connection) => changeBrought(connection, collection, add, forget)),
 
     async deleteDocument(documentId) {
       const [row] = await write((connection) =>

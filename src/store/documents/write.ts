@@ -135,12 +135,19 @@ export async function upsertDocuments(
   await connection.run(upsertRows, [collection, JSON.stringify(rows)])
 }
 
-/** Records these sources as those that the config added to the collection. */
-export async function replaceBrought(connection: Connection, collection: string, sources: readonly string[]) {
-  const parameters = [collection, JSON.stringify(sources)]
+/** Records sources as those that the config added to the collection, and forgets others. */
+export async function changeBrought(
+  connection: Connection,
+  collection: string,
+  add: readonly string[],
+  forget: readonly string[],
+) {
   await connection.run(
-    'DELETE FROM brought WHERE brought_collection = ? AND brought_source NOT IN (SELECT value FROM json_each(?))',
-    parameters,
+    'DELETE FROM brought WHERE brought_collection = ? AND brought_source IN (SELECT value FROM json_each(?))',
+    [collection, JSON.stringify(forget)],
   )
-  await connection.run('INSERT OR IGNORE INTO brought SELECT ?, value FROM json_each(?)', parameters)
+  await connection.run('INSERT OR IGNORE INTO brought SELECT ?, value FROM json_each(?)', [
+    collection,
+    JSON.stringify(add),
+  ])
 }

@@ -79,7 +79,8 @@ function recordingKnowledge(): Knowledge {
     },
     reindex: async () => status,
     status: async () => status,
-    brought: { list: async () => new Set(), remember: async () => {}, delete: async () => 0 },
+    brought: { list: async () => new Set(), change: async () => {}, delete: async () => 0 },
+    tellSources: () => {},
     check: async () => {},
   }
 }
