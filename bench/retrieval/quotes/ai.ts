@@ -1,0 +1,32 @@
+import type { Asked } from './sets.ts'
+
+/** About the documentation of the AI SDK (Apache-2.0). */
+export const ai: readonly Asked[] = [
+  ['Why does Azure OpenAI stream in large chunks?', '09-troubleshooting/01-azure-stream-slow.mdx', ''],
+  ['Why do I get timeouts when deploying on Vercel?', '09-troubleshooting/06-timeout-on-vercel.mdx', ''],
+  ['Streaming does not work behind a proxy', '09-troubleshooting/06-streaming-not-working-when-proxied.mdx', ''],
+  ['How do I type-check faster with Zod?', '09-troubleshooting/12-typescript-performance-zod.mdx', ''],
+  ['Why does useChat only say "An error occurred"?', '09-troubleshooting/12-use-chat-an-error-occurred.mdx', ''],
+  ['Why are assistant messages repeated?', '09-troubleshooting/13-repeated-assistant-messages.mdx', ''],
+  ['Why is onEnd not called after an abort?', '09-troubleshooting/14-stream-abort-handling.mdx', ''],
+  ['streamText fails without an error', '09-troubleshooting/15-stream-text-not-working.mdx', ''],
+  ['Cannot find namespace JSX', '09-troubleshooting/40-typescript-cannot-find-namespace-jsx.mdx', ''],
+  ['React says maximum update depth exceeded', '09-troubleshooting/50-react-maximum-update-depth-exceeded.mdx', ''],
+  ['Processing many images needs too much memory', '09-troubleshooting/70-high-memory-usage-with-images.mdx', ''],
+  ['What does temperature do?', '03-ai-sdk-core/25-settings.mdx', '`temperature`'],
+  ['How often is a failed request retried?', '03-ai-sdk-core/25-settings.mdx', '`maxRetries`'],
+  ['How do I limit the number of output tokens?', '03-ai-sdk-core/25-settings.mdx', '`maxOutputTokens`'],
+  ['How do I compare embeddings for similarity?', '03-ai-sdk-core/30-embeddings.mdx', 'Embedding Similarity'],
+  ['How do I embed many values at once?', '03-ai-sdk-core/30-embeddings.mdx', 'Embedding Many Values'],
+  ['Which built-in middleware extracts reasoning?', '03-ai-sdk-core/40-middleware.mdx', 'Extract Reasoning'],
+  ['How do I write guardrails as middleware?', '03-ai-sdk-core/40-middleware.mdx', 'Guardrails'],
+  ['How do I generate several images?', '03-ai-sdk-core/35-image-generation.mdx', 'Generating Multiple Images'],
+  ['How do I set the size of a generated image?', '03-ai-sdk-core/35-image-generation.mdx', 'Size and Aspect Ratio'],
+  ['How large may a transcribed download be?', '03-ai-sdk-core/36-transcription.mdx', 'Download Size Limits'],
+  ['How do I resume a stream of a chatbot?', '04-ai-sdk-ui/03-chatbot-resume-streams.mdx', ''],
+  ['How do I throttle updates of the UI?', '04-ai-sdk-ui/02-chatbot.mdx', 'Throttling UI Updates'],
+  ['How do I limit the rate of requests with Upstash?', '06-advanced/06-rate-limiting.mdx', ''],
+  ['How can I turn the warnings off?', '04-ai-sdk-ui/21-error-handling.mdx', 'Turning Off Warnings'],
+  ['How do I force the model to call a tool?', '03-ai-sdk-core/15-tools-and-tool-calling.mdx', 'Tool Choice'],
+  ['How do I validate stored messages?', '04-ai-sdk-ui/03-chatbot-message-persistence.mdx', 'Validating messages on the server'],
+]
