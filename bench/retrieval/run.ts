@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SearchHit, SearchMode } from '../../src/core/knowledge/knowledge.ts'
 import { findQuotes } from '../../src/models/quote.ts'
+import { around } from '../../src/runnables/agent/around.ts'
 import { findSources } from '../../src/sources/find.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { knowledgeFolder } from '../../test/support/knowledge/folder.ts'
@@ -80,7 +81,8 @@ export async function measureRetrieval(): Promise<RetrievalReport> {
     }
     const report = { modes, answered: 0, exactQuotes: 0, rightLines: 0, quotes: 0, abstained: 0, withoutAnswer: 0 }
     for (const question of questions) {
-      const { quotes } = findQuotes(question[1], (await search(question[1], 'hybrid')).slice(0, 6))
+      const { results, trace } = await knowledge.search({ query: question[1], limit: 6, trace: true })
+      const { quotes } = await findQuotes(question[1], results, { fit: trace?.fit, widen: around(knowledge) })
       if (question[0] === 'none') {
         report.withoutAnswer++
         if (quotes.length === 0) report.abstained++

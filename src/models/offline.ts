@@ -9,8 +9,11 @@ export const noModelText =
   "Set `model` in agent.config.ts, for all agents or for this one: model: 'ollama/qwen3:8b', or " +
   "model: { baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3:8b' }.\n"
 
-/** An introduction, then each passage unchanged with its place as `[1] path:line`. Streamed by word. */
-export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<string> {
+/**
+ * An introduction, then each passage with its place as `[1] path:line`, and which parts of the question found nothing.
+ * Streamed by word.
+ */
+export async function* offlineAnswer(quotes: readonly Quote[], open: readonly string[] = []): AsyncGenerator<string> {
   if (quotes.length === 0) {
     yield* fragments(
       'No model is configured, so I answer by quoting the knowledge base, and nothing in it fits this question.\n',
@@ -22,9 +25,10 @@ export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<s
   for (const quote of quotes) {
     number++
     yield '\n'
-    yield* fragments(quote.text)
+    yield* fragments(quote.shown)
     yield `\n[${number}] ${placeOf(quote)}\n`
   }
+  for (const question of open) yield* fragments(`\nNothing in the knowledge base fits this part: ${question}\n`)
 }
 
 function placeOf({ hit, line }: Quote): string {

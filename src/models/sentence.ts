@@ -27,14 +27,6 @@ export function contentWords(text: string): string[] {
   return found
 }
 
-/** Whether two words are equal, or one is the other with a short ending. */
-export function sameWord(one: string, other: string): boolean {
-  if (one === other) return true
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  const stem = short.length > 4 ? short.replace(/(?:e|y|s)$/, '') : short
-  return stem.length >= 4 && long.length - stem.length <= 4 && long.startsWith(stem)
-}
-
 /** Sentences as they stand in the text, without the white space around them; a line break does not end one. */
 export function splitSentences(text: string): Span[] {
   sentences ??= new Intl.Segmenter('en', { granularity: 'sentence' })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
-import type { RetrievalHit as CoreRetrievalHit } from '../core/knowledge/retrieval.ts'
 import {
   type CallAnswer as CoreCallAnswer,
   type Cost as CoreCost,
@@ -12,6 +11,7 @@ import {
 import type { CitedSource } from '../core/text/citations.ts'
 import { flag, json, jsonObject, said, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
+import { aboutRetrieval, RetrievalHit } from './retrieval.ts'
 
 export const Usage = component(
   'Usage',
@@ -124,40 +124,6 @@ export const Source = component(
   'Source',
   RecordedSource.extend({ cited: z.boolean().describe('Whether the text of the answer cites it, like [1].') }),
 ) satisfies z.ZodType<CitedSource>
-
-export const RetrievalHit = component(
-  'RetrievalHit',
-  z.object({
-    chunk_id: z.string(),
-    source: z.string(),
-    score: z.number().describe('0 to 1, higher is better.'),
-    document_id: z.string().exactOptional(),
-    rank: z.int().exactOptional().describe('From 1, in the order of the search.'),
-    lists: z
-      .record(z.string(), z.object({ rank: z.int(), score: z.number() }))
-      .exactOptional()
-      .describe('Its place in each list that the search put together: `keyword`, `lexical`, that of an embedder.'),
-    weight: z.number().exactOptional(),
-    line_start: z.int().exactOptional(),
-    line_end: z.int().exactOptional(),
-    page: z.int().exactOptional(),
-    told: flag().exactOptional().describe('Whether the model was given it.'),
-  }),
-) satisfies z.ZodType<CoreRetrievalHit>
-
-/** What is recorded of a search besides its query and results. */
-export const aboutRetrieval = {
-  collection: z.string().exactOptional(),
-  mode: z.enum(['hybrid', 'vector', 'keyword']).exactOptional(),
-  limit: z.int().exactOptional(),
-  filters: jsonObject().exactOptional(),
-  words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
-  duration_ms: milliseconds.exactOptional(),
-  abstained: z
-    .object({ reason: z.string(), score: z.number(), threshold: z.number() })
-    .exactOptional()
-    .describe('Why the agent says nothing from the knowledge base although the search found something.'),
-}
 
 /** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`; a `data_delta` has no `id`. */
 export const RunEvent = component(

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/events/trace.ts'
 import { json, jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { aboutRetrieval, Cost, EntityKind, RetrievalHit, RunStatus, Usage } from './event.ts'
+import { Cost, EntityKind, RunStatus, Usage } from './event.ts'
 import { pageQuery } from './list.ts'
+import { aboutRetrieval, RetrievalHit } from './retrieval.ts'
 
 const TracedRetrieval = z.object({
   query: z.string(),

@@ -25,24 +25,24 @@ async function textOf(pieces: AsyncIterable<string>) {
 }
 
 describe('findQuotes', () => {
-  it('quotes byte for byte, with the line where the quote begins', () => {
+  it('quotes byte for byte, with the line where the quote begins', async () => {
     const {
       quotes: [quote],
-    } = findQuotes('Does a session survive a restart?', [hit(guide, { line_start: 5 })])
+    } = await findQuotes('Does a session survive a restart?', [hit(guide, { line_start: 5 })])
     expect(guide).toContain(quote?.text)
     expect(quote?.text).toContain('SQLite, so it\nsurvives a restart.')
     expect(quote?.line).toBe(7)
   })
 
-  it('quotes one list item, not the list', () => {
+  it('quotes one list item, not the list', async () => {
     const {
       quotes: [quote],
-    } = findQuotes('How do I delete a session?', [hit(guide)])
+    } = await findQuotes('How do I delete a session?', [hit(guide)])
     expect(quote?.text).toBe('- Run `agentserve sessions delete` to remove one.')
     expect(quote?.line).toBe(8)
   })
 
-  it('knows the heading over a passage from the path of its chunk, whatever marks the format has', () => {
+  it('knows the heading over a passage from the path of its chunk, whatever marks the format has', async () => {
     const under = (title: string, content: string) =>
       hit(content, { source: `${title}.rst`, metadata: { heading_path: ['Guide', title] } })
     const hits = [
@@ -50,7 +50,7 @@ describe('findQuotes', () => {
       under('Make backups', 'Make backups\n------------\n\nRun the save command.\n'),
       hit('Run it in the night.', { metadata: { heading_path: 'Delete backups' } }),
     ]
-    const { quotes } = findQuotes('How do I delete backups?', hits)
+    const { quotes } = await findQuotes('How do I delete backups?', hits)
     expect(quotes.map(({ text }) => text)).toEqual(['Run the purge command.'])
     expect(quotes[0]?.line).toBe(4)
   })
@@ -58,83 +58,94 @@ describe('findQuotes', () => {
   it.each([
     ['Markdown', 'Closing the valve\n=================\nTurn it to the left.\n'],
     ['reStructuredText', '=================\nClosing the valve\n=================\n\nTurn it to the left.\n'],
-  ])('takes an underlined title of %s for the heading that it is', (_format, content) => {
-    const { quotes } = findQuotes('How do I close the valve?', [hit(content), hit('Water flows.')])
+  ])('takes an underlined title of %s for the heading that it is', async (_format, content) => {
+    const { quotes } = await findQuotes('How do I close the valve?', [hit(content), hit('Water flows.')])
     expect(quotes.map(({ text }) => text)).toEqual(['Turn it to the left.'])
   })
 
-  it('quotes the best hits first, one passage of each, none twice', () => {
+  it('quotes the best hits first, one passage of each, none twice', async () => {
     const hits = [
       hit('Cats sleep most of the day.', { source: 'cats.md' }),
       hit('The port is set by `address`.', { source: 'server.md' }),
       hit('The port is set by `address`.', { source: 'copy.md' }),
     ]
-    expect(findQuotes('How is the port set?', hits).quotes.map(({ hit: { source } }) => source)).toEqual(['server.md'])
+    expect((await findQuotes('How is the port set?', hits)).quotes.map(({ hit: { source } }) => source)).toEqual([
+      'server.md',
+    ])
   })
 
-  it('never quotes an example of the question itself', () => {
+  it('never quotes an example of the question itself', async () => {
     const hits = [
       hit('```sh\nagentserve chat docs --message "How is the port set?"\n```', { source: 'example.md' }),
       hit('How is the port set?', { source: 'faq.md' }),
       hit('The port is set by `address`.', { source: 'server.md' }),
     ]
-    expect(findQuotes('How is the port set?', hits).quotes.map(({ hit: { source } }) => source)).toEqual(['server.md'])
+    expect((await findQuotes('How is the port set?', hits)).quotes.map(({ hit: { source } }) => source)).toEqual([
+      'server.md',
+    ])
   })
 
-  it('quotes a row of a table, never its head', () => {
+  it('quotes a row of a table with its head, never the head alone', async () => {
     const table = '## Exit codes\n\n| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |\n'
-    expect(findQuotes('What does exit code 2 mean?', [hit(table)]).quotes[0]?.text).toBe('| 2 | called wrongly |')
+    expect((await findQuotes('What does exit code 2 mean?', [hit(table)])).quotes[0]?.text).toBe(
+      '| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |',
+    )
   })
 
-  it('quotes nothing that has one of the two words of a question where something has both', () => {
+  it('quotes nothing that has one of the two words of a question where something has both', async () => {
     const answer = hit('Set the port with `--port`.', { source: 'cli.md' })
     const table = '| `address` | host and port |\n| `allowMethods` | once origins are set |'
     const row = hit(table, { source: 'settings.md' })
     const others = ['Port 80 needs root.', 'Port 0 picks one.', 'No port is free.'].map((text) => hit(text))
-    const sources = (hits: Parameters<typeof findQuotes>[1]) =>
-      findQuotes('How do I set the port?', hits).quotes.map(({ hit: { source } }) => source)
-    expect(sources([row, answer, ...others])).toEqual(['cli.md'])
-    expect(sources([row, ...others])).toContain('settings.md')
+    const sources = async (hits: Parameters<typeof findQuotes>[1]) =>
+      (await findQuotes('How do I set the port?', hits)).quotes.map(({ hit: { source } }) => source)
+    expect(await sources([row, answer, ...others])).toEqual(['cli.md'])
+    expect(await sources([row, ...others])).toContain('settings.md')
   })
 
-  it('keeps quotes short', () => {
+  it('keeps quotes short', async () => {
     const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
     const {
       quotes: [quote],
-    } = findQuotes('Which port?', [hit(long)])
+    } = await findQuotes('Which port?', [hit(long)])
     expect(quote?.text).toContain('The port is 8080.')
     expect(quote?.text.length).toBeLessThanOrEqual(400)
   })
 
-  it('finds nothing where nothing fits', () => {
-    const { quotes, abstained } = findQuotes('Who won the world cup?', [hit(guide)])
+  it('finds nothing where nothing fits', async () => {
+    const { quotes, abstained } = await findQuotes('Who won the world cup?', [hit(guide)])
     expect(quotes).toEqual([])
     expect(abstained).toEqual({ reason: expect.stringContaining('No passage'), score: 0, threshold: 0.4 })
-    expect(findQuotes('what is the', [hit(guide)])).toMatchObject({ quotes: [], abstained: { score: 0 } })
-    expect(findQuotes('', [])).toEqual({ quotes: [] })
+    expect(await findQuotes('what is the', [hit(guide)])).toMatchObject({ quotes: [], abstained: { score: 0 } })
+    expect(await findQuotes('', [])).toEqual({ quotes: [] })
   })
 
-  it('says how near the best passage was when it does not fit', () => {
+  it('says how near the best passage was when it does not fit', async () => {
     const question = 'Which session number did the lighthouse keeper burn in the harbour yesterday evening?'
-    const { quotes, abstained } = findQuotes(question, [hit('The session number is in the log.'), hit('Water flows.')])
+    const { quotes, abstained } = await findQuotes(question, [
+      hit('The session number is in the log.'),
+      hit('Water flows.'),
+    ])
     expect(quotes).toEqual([])
     expect(abstained).toMatchObject({ reason: expect.stringContaining('best passage'), threshold: 0.4 })
     expect(abstained?.score).toBeGreaterThan(0)
     expect(abstained?.score).toBeLessThan(0.4)
   })
 
-  it('works in other languages', () => {
+  it('works in other languages', async () => {
     const hits = [hit('Der Server hört auf Port 8080.\n\nKatzen schlafen viel.'), hit('服务器监听端口 8080。')]
-    expect(findQuotes('Auf welchem Port hört der Server?', hits).quotes[0]?.text).toBe('Der Server hört auf Port 8080.')
-    expect(findQuotes('服务器端口', hits).quotes[0]?.text).toBe('服务器监听端口 8080。')
+    expect((await findQuotes('Auf welchem Port hört der Server?', hits)).quotes[0]?.text).toBe(
+      'Der Server hört auf Port 8080.',
+    )
+    expect((await findQuotes('服务器端口', hits)).quotes[0]?.text).toBe('服务器监听端口 8080。')
   })
 })
 
 describe('offlineAnswer', () => {
   it('says that it quotes and names each place', async () => {
     const quotes = [
-      { hit: hit('A', { source: 'a.md' }), text: 'One  two.', line: 4 },
-      { hit: hit('B', { source: 'b.pdf', page: 2 }), text: 'Three.', line: undefined },
+      { hit: hit('A', { source: 'a.md' }), text: 'One  two.', shown: 'One  two.', line: 4 },
+      { hit: hit('B', { source: 'b.pdf', page: 2 }), text: 'Three.', shown: 'Three.', line: undefined },
     ]
     expect(await textOf(offlineAnswer(quotes))).toBe(
       'No model is configured, so I quote what the knowledge base says.\n\nOne  two.\n[1] a.md:4\n\nThree.\n[2] b.pdf, page 2\n',

@@ -152,11 +152,15 @@ describe('the record of a search', () => {
   })
 
   it('says why an answer without a model quotes nothing although something was found', async () => {
-    const { results, abstained } = await retrievalOf('docs', 'Which lamp won the world cup of football in Mexico?')
+    const { results, abstained, fit } = await retrievalOf('docs', 'Which lamp won the world cup of football in Mexico?')
     expect(results.length).toBeGreaterThan(0)
     expect(results.some(({ told }) => told)).toBe(false)
-    expect(abstained).toMatchObject({ reason: expect.stringContaining('passage'), threshold: 0.4 })
-    expect(abstained?.score).toBeLessThan(0.4)
+    expect(abstained).toMatchObject({ reason: expect.stringContaining('passage'), threshold: 0.58 })
+    expect(abstained?.score).toBeLessThan(0.58)
+    expect(fit).toMatchObject({ score: abstained?.score, threshold: 0.58, chunks: expect.any(Number) })
+    const chunksOf = (asked: string) => fit?.words.find(({ word }) => word === asked)?.chunks
+    expect([chunksOf('football'), chunksOf('lamp')]).toEqual([0, expect.any(Number)])
+    expect(chunksOf('lamp')).toBeGreaterThan(0)
   })
 
   it('is not made of a search in the code of the agent', async () => {

@@ -28,5 +28,9 @@ export const ai: readonly Asked[] = [
   ['How do I limit the rate of requests with Upstash?', '06-advanced/06-rate-limiting.mdx', ''],
   ['How can I turn the warnings off?', '04-ai-sdk-ui/21-error-handling.mdx', 'Turning Off Warnings'],
   ['How do I force the model to call a tool?', '03-ai-sdk-core/15-tools-and-tool-calling.mdx', 'Tool Choice'],
-  ['How do I validate stored messages?', '04-ai-sdk-ui/03-chatbot-message-persistence.mdx', 'Validating messages on the server'],
+  [
+    'How do I validate stored messages?',
+    '04-ai-sdk-ui/03-chatbot-message-persistence.mdx',
+    'Validating messages on the server',
+  ],
 ]

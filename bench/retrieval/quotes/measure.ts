@@ -1,4 +1,4 @@
-import type { SearchResult } from '../../../src/core/knowledge/knowledge.ts'
+import type { Knowledge, SearchResult } from '../../../src/core/knowledge/knowledge.ts'
 import { knowledgeFolder } from '../../../test/support/knowledge/folder.ts'
 import { type Question, type QuoteSet, readSets } from './sets.ts'
 
@@ -8,7 +8,11 @@ export interface Place {
 }
 
 /** What is quoted for a question: nothing, when it is not answered. */
-export type Quoting = (question: string, search: (query: string) => Promise<SearchResult>) => Promise<Place[]>
+export type Quoting = (
+  question: string,
+  search: (query: string) => Promise<SearchResult>,
+  knowledge: Knowledge,
+) => Promise<Place[]>
 
 export interface Counts {
   questions: number
@@ -40,7 +44,7 @@ export async function measureQuotes(quoting: Quoting, only?: readonly string[]):
       const items = [...set.texts].map(([source, content]) => ({ source, name: source, content }))
       for (let at = 0; at < items.length; at += 50) await knowledge.ingestMany(items.slice(at, at + 50))
       const search = (query: string) => knowledge.search({ query, limit, trace: true })
-      const quoted = (question: string) => quoting(question, search)
+      const quoted = (question: string) => quoting(question, search, knowledge)
       const strange = sets.filter((other) => other !== set).flatMap((other) => other.plain.filter(isOfItsOwn))
       let answered = 0
       for (const { question } of strange) if ((await quoted(question)).length > 0) answered++

@@ -33,7 +33,14 @@ const mostHeadings = 60
 
 /** Our own documentation, and the documentation of packages whose licence allows it. */
 export async function readSets(): Promise<QuoteSet[]> {
-  const own = ['docs', 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/fixtures/docs', 'bench/retrieval/corpus']
+  const own = [
+    'docs',
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'test/fixtures/docs',
+    'bench/retrieval/corpus',
+  ]
   const texts = await textsOf(root, own)
   const answered = questions.flatMap(([, question, source = '', answer = '']) => {
     const at = texts.get(source)?.indexOf(answer) ?? -1
@@ -83,7 +90,14 @@ function headingsOf(texts: ReadonlyMap<string, string>): Question[] {
       const question = title.replace(/<[^>]*>|\(#[^)]*\)/g, '').trim()
       const section = sectionOf(lines, at)
       const words = question.match(/[\p{L}\p{N}]{2,}/gu) ?? []
-      if (words.length < 3 || lines.slice(at + 1, section.to).join('').trim().length < 80) continue
+      if (
+        words.length < 3 ||
+        lines
+          .slice(at + 1, section.to)
+          .join('')
+          .trim().length < 80
+      )
+        continue
       const key = words.join(' ').toLowerCase()
       all.set(key, [...(all.get(key) ?? []), { question, source, ...section }])
     }

@@ -115,6 +115,34 @@ export interface SearchTrace {
   words: string[]
   /** The results and, up to `tracedCandidates` in all, what else was found, best first. */
   candidates: Candidate[]
+  /** Missing when the keyword search was not made. */
+  fit?: Fit
+}
+
+/** How well the best passages fit the whole query, and what that is made of; all from 0 to 1. */
+export interface Fit {
+  score: number
+  /** Below it the passages are about something else, and an agent without a model says nothing. */
+  threshold: number
+  /** The share of the query that one passage has: telling words count more. */
+  coverage: number
+  /** The best cosine of the list `lexical`, when there is one. */
+  similarity?: number
+  /** The share of the five best of the keyword list that are also among the five best by vectors. */
+  agreement?: number
+  /** How many chunks the collection has. */
+  chunks: number
+  words: FitWord[]
+}
+
+/** A word of the query and how many chunks have it. */
+export interface FitWord {
+  word: string
+  chunks: number
+  /** How much it says: the fewer chunks have it, the more. */
+  weight: number
+  /** The word of a passage that counts for it: another form or spelling. */
+  as?: string
 }
 
 export interface Candidate

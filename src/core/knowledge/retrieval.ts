@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import type { SearchMode } from './knowledge.ts'
+import type { Fit, SearchMode } from './knowledge.ts'
 
 /* What a run records of a search. */
 
@@ -35,6 +35,8 @@ export interface Retrieval {
   /** The words that the keyword search looked for. */
   words?: string[]
   duration_ms?: number
+  /** How well the passages fit the whole query. */
+  fit?: Fit
   /** Why the agent says nothing from the knowledge base although the search found something. */
   abstained?: { reason: string; score: number; threshold: number }
 }

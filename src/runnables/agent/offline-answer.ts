@@ -2,8 +2,10 @@ import type { EmittedEvent } from '../../core/event.ts'
 import type { SearchHit } from '../../core/knowledge/knowledge.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { noModelText, offlineAnswer, offlineModelName, unreadFiles } from '../../models/offline.ts'
-import { findQuotes, type Quote } from '../../models/quote.ts'
+import { questionParts } from '../../models/question-parts.ts'
+import { findQuotes, mergeQuotes, type Quote } from '../../models/quote.ts'
 import { ModelEvents } from '../model/events.ts'
+import { around } from './around.ts'
 import { retrieve, sourceEvent, withTold } from './passages.ts'
 import type { CheckedAgent } from './schema.ts'
 
@@ -19,23 +21,31 @@ export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>)
       yield* events.endCall(null, 'stop')
       return
     }
-    const retrieved = text.trim() === '' ? undefined : await retrieve(knowledge, text, context)
-    const { quotes, abstained } = findQuotes(text, (retrieved?.hits ?? []) as SearchHit[])
-    if (retrieved !== undefined) {
+    const asked = text.trim() === '' ? [] : questionParts(text)
+    const answers = await Promise.all(asked.map((part) => answerOf(part)))
+    const quotes = mergeQuotes(answers.map((answer) => answer.quotes))
+    for (const { event, abstained } of answers) {
       const told = withTold(
-        retrieved.event,
+        event,
         quotes.map(({ hit }) => hit),
       )
       yield abstained === undefined ? told : { ...told, abstained }
     }
     for (const [place, quote] of quotes.entries()) yield sourceEvent(quotedPart(quote), place + 1)
     yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
-    for await (const piece of offlineAnswer(quotes)) {
+    const open = asked.filter((_, place) => answers[place]?.quotes.length === 0)
+    for await (const piece of offlineAnswer(quotes, open)) {
       context.signal.throwIfAborted()
       yield piece
     }
     yield* unreadFiles(files)
     yield* events.endCall(null, 'stop')
+
+    async function answerOf(question: string) {
+      const { hits, event } = await retrieve(knowledge as NonNullable<typeof knowledge>, question, context)
+      const widen = context.knowledge && around(context.knowledge)
+      return { event, ...(await findQuotes(question, hits as SearchHit[], { fit: event.fit, widen })) }
+    }
   }
 }
 

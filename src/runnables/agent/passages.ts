@@ -65,7 +65,8 @@ async function search(
   const { results: hits, mode, trace } = found
   const about = { mode, limit, ...(filters === undefined ? {} : { filters }), duration_ms }
   const results = trace?.candidates ?? hits.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
-  const traced = trace === undefined ? {} : { collection: trace.collection, words: trace.words }
+  const { collection: searchedIn, words, fit } = trace ?? {}
+  const traced = trace === undefined ? {} : { collection: searchedIn, words, ...(fit && { fit }) }
   return { hits, event: withTold({ type: 'retrieval', query, results, ...traced, ...about }, hits) }
 }
 

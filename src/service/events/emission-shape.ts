@@ -15,6 +15,7 @@ type Kind =
   | 'hits'
   | 'mode'
   | 'abstained'
+  | 'fit'
   | 'status'
   | 'true'
   | 'waiting'
@@ -69,6 +70,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     filters: maybe('object'),
     words: maybe('texts'),
     duration_ms: maybe('number'),
+    fit: maybe('fit'),
     abstained: maybe('abstained'),
   },
   source: {
@@ -157,6 +159,23 @@ function isPlace(place: unknown): boolean {
   return isObject(place) && Number.isSafeInteger(place.rank) && Number.isFinite(place.score)
 }
 
+function isFit(fit: unknown): boolean {
+  if (!isObject(fit) || !Array.isArray(fit.words)) return false
+  return (
+    [fit.score, fit.threshold, fit.coverage].every(Number.isFinite) &&
+    [fit.similarity, fit.agreement].every((value) => isAbsentOr(Number.isFinite, value)) &&
+    Number.isSafeInteger(fit.chunks) &&
+    fit.words.every(
+      (each) =>
+        isObject(each) &&
+        isText(each.word) &&
+        Number.isSafeInteger(each.chunks) &&
+        Number.isFinite(each.weight) &&
+        isAbsentOr(isText, each.as),
+    )
+  )
+}
+
 const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) => boolean] } = {
   text: ['a text', isText],
   texts: ['a list of texts', (value) => Array.isArray(value) && value.every(isText)],
@@ -180,6 +199,7 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
     (value) =>
       isObject(value) && isText(value.reason) && Number.isFinite(value.score) && Number.isFinite(value.threshold),
   ],
+  fit: ['{ score, threshold, coverage, chunks, words } with valid parts', isFit],
   true: ['true', (value) => value === true],
   status: [
     "'completed', 'failed' or 'cancelled'",

@@ -1,6 +1,7 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
+import type { KnownWords } from './fit.ts'
 import { fuse, keywordList, type RankedList, weighed } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
@@ -11,6 +12,7 @@ import { rankByWords, toShare } from './words.ts'
 
 const minDepth = 50
 const maxGenerations = 5_000
+
 export interface Found {
   ranking: Ranking
   /** What the ranking was made of, by name: `keyword` and one list per embedder. */
@@ -20,6 +22,8 @@ export interface Found {
   words: string[]
   /** What the scores of the chunks were multiplied by. */
   weights: ReadonlyMap<number, number>
+  /** How many chunks have each word of the query; unknown when keywords were not searched. */
+  known?: KnownWords | undefined
 }
 
 export interface SearchDrivers {
@@ -44,7 +48,9 @@ export async function searchCollection(
   const { mode } = settings
   const depth = Math.max(minDepth, settings.limit * 3)
   const byWords = async () =>
-    mode === 'vector' ? { words: [], keyword: [] } : rankByWords(documents, collection, settings, depth)
+    mode === 'vector'
+      ? { words: [], keyword: [], known: undefined }
+      : rankByWords(documents, collection, settings, depth)
   const byVectors = async () => {
     const opened = index && (await unlessUnavailable(mode, index))
     if (opened === undefined) return []
@@ -58,7 +64,7 @@ export async function searchCollection(
     })
     return Promise.all(Object.entries(vectorIndexesOf(opened)).map(rank))
   }
-  const [{ words, keyword }, vectors] = await Promise.all([byWords(), byVectors()])
+  const [{ words, keyword, known }, vectors] = await Promise.all([byWords(), byVectors()])
   signal?.throwIfAborted()
   const byKeyword = mode === 'vector' ? [] : [{ name: keywordList, ranking: keyword }]
   const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
@@ -66,10 +72,10 @@ export async function searchCollection(
   const places = await findPlaces(documents, collection, fused)
   const weights = new Map([...places].map(([key, { source }]) => [key, weightOf(source)]))
   const ranking = weighed(fused, weights)
-  const found = { ranking, lists, weights, embedder: collection.embedding.provider, words }
+  const found = { ranking, lists, weights, embedder: collection.embedding.provider, words, known }
   const hits = await toHits(documents, collection, found, settings)
   const results = hits.map(({ hit }) => hit)
-  return { results, mode, ...(settings.trace && { trace: traceOf(collection, found, places, hits) }) }
+  return { results, mode, ...(settings.trace && { trace: traceOf(collection, found, places, hits, settings.query) }) }
 }
 
 /** The vectors to search, by the name of their list. */

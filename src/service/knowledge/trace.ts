@@ -2,6 +2,7 @@ import type { ChunkPlace, Collection, DocumentStore, Ranking } from '../../core/
 import type { Candidate, SearchTrace } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords, tracedCandidates } from '../../core/knowledge/limits.ts'
 import { usualWeight } from '../../core/knowledge/weights.ts'
+import { fitOf } from './fit.ts'
 import { placesIn } from './fuse.ts'
 import type { KeyedHit } from './hits.ts'
 import type { Found } from './search.ts'
@@ -21,6 +22,7 @@ export function traceOf(
   found: Found,
   places: ReadonlyMap<number, ChunkPlace>,
   results: readonly KeyedHit[],
+  query: string,
 ): SearchTrace {
   const hits = new Map(results.map(({ key, hit }) => [key, hit]))
   let others = tracedCandidates - hits.size
@@ -29,7 +31,12 @@ export function traceOf(
     const chunk = hits.get(key) ?? (others-- > 0 ? places.get(key) : undefined)
     if (chunk !== undefined) candidates.push(toCandidate(chunk, key, at + 1, Math.max(0, Math.min(1, score)), found))
   }
-  return { collection: collection.name, words: found.words.slice(0, maxSearchWords), candidates }
+  const fit = fitOf(
+    query,
+    results.map(({ hit }) => hit),
+    found,
+  )
+  return { collection: collection.name, words: found.words.slice(0, maxSearchWords), candidates, ...(fit && { fit }) }
 }
 
 function toCandidate(

@@ -3,6 +3,7 @@ import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import type { WordGroup } from '../../core/text/bm25.ts'
 import { stemOf } from '../../core/text/stem.ts'
 import { queryWordsOf, wordsOf } from '../../core/text/terms.ts'
+import type { KnownWords } from './fit.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'
 import type { SearchSettings } from './input.ts'
 
@@ -21,11 +22,11 @@ export async function rankByWords(
   collection: Collection,
   { query, filters }: SearchSettings,
   depth: number,
-): Promise<{ words: string[]; keyword: Ranking }> {
-  const { find, ...scored } = await toKeywordQuery(documents, collection, query)
+): Promise<{ words: string[]; keyword: Ranking; known: KnownWords }> {
+  const { find, known, ...scored } = await toKeywordQuery(documents, collection, query)
   const words = find.slice(0, maxSearchWords)
   const found = await documents.keyword(collection.key, { find: words, ...scored }, filters, depth)
-  return { words, keyword: found }
+  return { words, keyword: found, known }
 }
 
 /** BM25 has no highest score: for people, it is shown on the scale of 0 to 1. */
@@ -37,7 +38,7 @@ async function toKeywordQuery(
   documents: DocumentStore,
   { key }: Collection,
   query: string,
-): Promise<KeywordQuery & { find: string[] }> {
+): Promise<KeywordQuery & { find: string[]; known: KnownWords }> {
   const asked = queryWordsOf(query).slice(0, maxSearchWords)
   const inflections = await documents.inflections(key, asked)
   const formsOf = (word: string) => [word, ...(inflections.get(word) ?? [])]
@@ -71,5 +72,7 @@ async function toKeywordQuery(
   const present = [...find.flatMap(formsOf), ...alike].filter(
     (word) => known.words.has(word) || counts?.words.has(word) === true,
   )
-  return { find: [...new Set(present)], score, chunks: known.chunks }
+  const ofQuery = new Map(asked.map((word) => [word, countOf(formsOf(word))]))
+  const { chunks } = known
+  return { find: [...new Set(present)], score, chunks, known: { chunks, words: ofQuery } }
 }

@@ -39,6 +39,6 @@ describe('the heading over a passage', () => {
     await knowledge.ingest({ content, name, collection })
     const question = 'How do I empty the tank?'
     const { results } = await knowledge.search({ query: question, collection })
-    expect(findQuotes(question, results).quotes[0]?.text).toBe('Turn the red screw.')
+    expect((await findQuotes(question, results)).quotes[0]?.text).toBe('Turn the red screw.')
   })
 })

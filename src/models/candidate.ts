@@ -1,0 +1,160 @@
+import type { Fit, SearchHit } from '../core/knowledge/knowledge.ts'
+import { editDistance } from '../core/text/edit-distance.ts'
+import { sameWord } from '../core/text/same-word.ts'
+import { queryWordsOf, wordsOf } from '../core/text/terms.ts'
+import { type Block, blocksOf } from './passage-blocks.ts'
+import { clip, type Span, splitSentences } from './sentence.ts'
+
+const maxSentences = 400
+/** Passages up to this many words have no length penalty. */
+const plainLength = 15
+const unknownWordWeight = 1.5
+const minRespelt = 5
+/** Weight of a question word in a heading above the passage, compared to one in the passage. */
+const headingShare = 0.5
+const aboveShare = 0.25
+/** A heading with this share of the question's weight counts as the question: the text under it answers. */
+const asQuestion = 0.8
+/** A heading with the words of the question and no others, and one that is the question word for word. */
+const noOtherWord = 1.2
+const sameHeading = 1.5
+
+export type Weighed = readonly [word: string, weight: number]
+
+/** The passage of a hit that fits a question best. */
+export interface Candidate {
+  hit: SearchHit
+  content: string
+  blocks: readonly Block[]
+  /** The block of the passage. */
+  at: number
+  passage: Span
+  asked: boolean
+  score: number
+  /** The words of the question that it has, or that stand above it. */
+  shared: ReadonlySet<string>
+  inside: ReadonlySet<string>
+}
+
+/** The words of a question, weighted as the collection has them, else as the hits do. */
+export function wordsAsked(question: string, hits: readonly SearchHit[], fit: Fit | undefined): Weighed[] {
+  if (fit === undefined) return weigh(queryWordsOf(question), hits)
+  return fit.words.map(({ word, weight, as }) => [as ?? word, weight])
+}
+
+/** A word in every hit does not distinguish them; a word in no hit may be the user's own. */
+function weigh(question: readonly string[], hits: readonly SearchHit[]): Weighed[] {
+  const found = hits.map((hit) => [...new Set(wordsOf([...headingPath(hit), hit.content].join('\n')))])
+  return question.map((asked) => {
+    const word = found.some((list) => list.some((other) => sameWord(asked, other))) ? asked : respelt(asked, found)
+    const holders = found.filter((list) => list.some((other) => sameWord(word, other))).length
+    return [word, holders === 0 ? unknownWordWeight : 1 + Math.log((hits.length + 1) / (holders + 1))]
+  })
+}
+
+/** The closest spelling in the hits of a word that no hit contains. */
+function respelt(word: string, found: readonly string[][]): string {
+  if (word.length < minRespelt) return word
+  const slips = word.length < 8 ? 1 : 2
+  for (const list of found) {
+    const other = list.find((each) => each.length >= minRespelt && editDistance(word, each) <= slips)
+    if (other !== undefined) return other
+  }
+  return word
+}
+
+export function bestOf(
+  hit: SearchHit,
+  text: string,
+  wanted: readonly Weighed[],
+  factor: number,
+): Candidate | undefined {
+  const question = plain(text)
+  // One shared word of a longer question is more often chance than an answer.
+  const enough = wanted.length > 2 ? 2 : 1
+  let best: Candidate | undefined
+  const path = headingPath(hit)
+  const titles = new Set(path.map(plain))
+  const above = wordsOf(path.slice(0, -1).join('\n'))
+  let heading = wordsUnder(question, path.at(-1), wanted)
+  const { content } = hit
+  const blocks = blocksOf(content)
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind === 'heading' || titles.has(plain(block.text))) {
+      heading = wordsUnder(question, block.text, wanted)
+      continue
+    }
+    // The head of a table means nothing without its rows.
+    if (block.kind === 'mark' || block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
+    for (const passage of passages(block)) {
+      if (repeats(passage.text, question)) continue
+      const words = wordsOf(passage.text)
+      let score = 0
+      const shared = new Set<string>()
+      const inside = new Set<string>()
+      for (const [word, weight] of wanted) {
+        const has = (list: readonly string[]) => list.some((other) => sameWord(word, other))
+        const isInside = has(words)
+        const share = isInside ? 1 : has(heading.words) ? heading.share : has(above) ? aboveShare : 0
+        score += weight * share
+        if (share > 0) shared.add(word)
+        if (isInside) inside.add(word)
+      }
+      // A long passage shares words by chance.
+      score /= 1 + Math.max(0, words.length - plainLength) / 60
+      score *= heading.factor
+      if (shared.size < enough || score * factor <= (best?.score ?? 0)) continue
+      const asked = heading.share === 1
+      best = { hit, content, blocks, at, passage, asked, score: score * factor, shared, inside }
+    }
+  }
+  return best
+}
+
+interface Heading {
+  words: string[]
+  share: number
+  /** What is under it is the better, the more it is the question itself. */
+  factor: number
+}
+
+/** The words of a heading with their weight for a passage: the full weight when the heading is the question. */
+function wordsUnder(question: string, heading = '', wanted: readonly Weighed[]): Heading {
+  const words = wordsOf(heading)
+  const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
+  const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
+  const share = covered >= total * asQuestion ? 1 : headingShare
+  const hasNoOther = share === 1 && words.every((each) => wanted.some(([asked]) => sameWord(asked, each)))
+  return { words, share, factor: plain(heading) === question ? sameHeading : hasNoOther ? noOtherWord : 1 }
+}
+
+/** Whether a passage only repeats the question or an example of it. */
+function repeats(text: string, question: string): boolean {
+  const words = plain(text)
+  return words === question || (/^(?:```|~~~)/.test(text) && words.includes(question))
+}
+
+function plain(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
+}
+
+/** The titles above a passage, outermost first. A document's own metadata may use the same name for other values. */
+function headingPath({ metadata }: Pick<SearchHit, 'metadata'>): string[] {
+  const path = metadata.heading_path
+  return Array.isArray(path) ? path.filter((title) => typeof title === 'string') : []
+}
+
+/** Sentences of a block, each joined with the next ones while they are few and short; a short block is one passage. */
+function passages(block: Block): Span[] {
+  if (block.text.length <= maxSentences / 2 || block.kind === 'code') {
+    return block.text.length <= maxSentences * 4 ? [block] : []
+  }
+  const parts = splitSentences(block.text)
+  return parts.map((part, index) => {
+    const next = parts[index + 1]
+    const end = next === undefined ? part.start + part.text.length : next.start + next.text.length
+    const last = end - part.start <= maxSentences / 2 ? end : part.start + part.text.length
+    const text = block.text.slice(part.start, last)
+    return { start: block.start + part.start, text: clip(text, maxSentences) }
+  })
+}

@@ -1,0 +1,119 @@
+import { type Span, trimSpan } from './sentence.ts'
+
+/** `mark`: what nobody reads, such as an anchor or a label. `rule`: the line between the head of a table and its rows. */
+export type BlockKind = 'heading' | 'paragraph' | 'item' | 'code' | 'row' | 'rule' | 'mark'
+
+export interface Block extends Span {
+  kind: BlockKind
+  /** Stands under the item before it. */
+  indented: boolean
+}
+
+const fence = /^\s*(?:```|~~~)/
+const item = /^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s/
+const atx = /^#{1,6}\s/
+const row = /^\s*\|/
+const rule = /^\s*\|[\s:|-]+$/
+/** An entry of a table of contents. */
+const entry = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\(#[^)]*\)\s*$/
+const mark = /^\s*(?:<a\s[^>]*>\s*<\/a>|<!--.*-->|\.\. _[^:]*:.*|\[[^\]]+\]:\s+\S+.*)\s*$/
+const directive = /^\.\. [\w-]+::/
+const codeDirective = /^\.\. (?:code|code-block|sourcecode|highlight|parsed-literal|literalinclude)::/
+
+/** Headings, paragraphs, items of lists, rows of tables and whole pieces of code of Markdown and reStructuredText. */
+export function blocksOf(content: string): Block[] {
+  const found: Block[] = []
+  const lines = [...content.matchAll(/[^\n]*(?:\n|$)/g)].map(({ index, 0: text }) => ({ start: index, text }))
+  let open: { kind: BlockKind; start: number } | undefined
+  const close = (end: number) => {
+    if (open === undefined) return
+    const span = trimSpan({ start: open.start, text: content.slice(open.start, end) })
+    const indented = /^(?: {2,}|\t)/.test(content.slice(content.lastIndexOf('\n', span.start - 1) + 1, span.start + 1))
+    if (span.text !== '') found.push({ ...span, kind: open.kind, indented })
+    open = undefined
+  }
+  const only = (kind: BlockKind, start: number, end: number) => {
+    close(start)
+    open = { kind, start }
+    close(end)
+  }
+  for (let at = 0; at < lines.length; at++) {
+    const { start, text } = lines[at] as Span
+    const end = start + text.length
+    if (fence.test(text)) {
+      let last = at + 1
+      while (last < lines.length - 1 && !fence.test(lines[last]?.text ?? '')) last++
+      only('code', start, endOf(lines, last))
+      at = last
+    } else if (/^\s*<!--/.test(text) && !text.includes('-->')) {
+      let last = at + 1
+      while (last < lines.length - 1 && !lines[last]?.text.includes('-->')) last++
+      only('mark', start, endOf(lines, last))
+      at = last
+    } else if (isTitled(lines, at, open === undefined || isUnderline(text))) {
+      const overlined = isUnderline(text)
+      const last = at + (overlined ? 2 : 1)
+      only('heading', start, endOf(lines, last))
+      at = last
+    } else if (/^\s*$/.test(text)) close(start)
+    else if (atx.test(text)) only('heading', start, end)
+    else if (mark.test(text) || entry.test(text)) only('mark', start, end)
+    else if (row.test(text)) only(rule.test(text) ? 'rule' : 'row', start, end)
+    else if (directive.test(text)) {
+      const last = lastIndented(lines, at)
+      only(codeDirective.test(text) ? 'code' : 'paragraph', start, endOf(lines, last))
+      at = last
+    } else if (open === undefined && isCodeAfter(found.at(-1), text)) {
+      const last = lastIndented(lines, at - 1)
+      only('code', start, endOf(lines, last))
+      at = Math.max(at, last)
+    } else if (item.test(text)) {
+      close(start)
+      open = { kind: 'item', start }
+    } else open ??= { kind: 'paragraph', start }
+  }
+  close(content.length)
+  return found
+}
+
+function endOf(lines: readonly Span[], at: number): number {
+  const line = lines[Math.min(at, lines.length - 1)]
+  return line === undefined ? 0 : line.start + line.text.length
+}
+
+/** The last line that is indented below one, empty lines between them included. */
+function lastIndented(lines: readonly Span[], at: number): number {
+  let last = at
+  for (let next = at + 1; next < lines.length; next++) {
+    const text = lines[next]?.text ?? ''
+    if (/^\s+\S/.test(text)) last = next
+    else if (text.trim() !== '') break
+  }
+  return last
+}
+
+function isCodeAfter(before: Block | undefined, line: string): boolean {
+  if (!/^(?: {3,}|\t)/.test(line) || before === undefined) return false
+  return before.kind === 'paragraph' && (before.text.endsWith('::') || (before.text.endsWith(':') && !item.test(line)))
+}
+
+/** Whether a title begins at a line: underlined, or between two equal lines (reStructuredText). */
+function isTitled(lines: readonly Span[], at: number, free: boolean): boolean {
+  const [first = '', second = '', third = ''] = lines.slice(at, at + 3).map(({ text }) => text)
+  if (isUnderline(first)) return first.trim() === third.trim() && isTitle(second.trimStart())
+  return free && isTitle(first) && isUnderline(second)
+}
+
+function isTitle(line: string): boolean {
+  return /^ {0,3}[\p{L}\p{N}`*_"'([<:]/u.test(line) && !/^\s*(?:\d{1,3}[.)]|[*])\s/.test(line)
+}
+
+/** One punctuation mark repeated, which makes the line above a title. */
+export function isUnderline(line: string): boolean {
+  return /^ {0,3}(?:={2,}|-{2,}|([!-/:-@[-`{-~])\1{2,})\s*$/.test(line)
+}
+
+/** Leads to what follows: `Open these ports:`. */
+export function isLeadIn(block: Block | undefined): boolean {
+  return (block?.kind === 'paragraph' || block?.kind === 'item') && /:[*_`)]*$/.test(block.text)
+}

@@ -1,0 +1,79 @@
+import type { Unit } from './unit.ts'
+
+const html =
+  /<\/?(?:a|abbr|b|blockquote|br|center|cite|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|ol|p|picture|pre|q|s|samp|small|source|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var)(?:\s[^<>]*)?\/?>/gi
+const comment = /<!--[\s\S]{0,2000}?-->/g
+
+/** A quote for people: the marks of reStructuredText as those of Markdown, no HTML tags, the head of a table above its row. */
+export function readable({ text, head }: Unit, source: string): string {
+  const plain = /\.(?:rst|rest)$/i.test(source) ? fromReStructuredText(text) : outsideCode(text, withoutTags)
+  return head === undefined ? plain : `${head}\n${plain}`
+}
+
+/** Code says what it says. */
+function outsideCode(text: string, change: (prose: string) => string): string {
+  return text
+    .split(/(^[ \t]*(?:```|~~~)[\s\S]*?^[ \t]*(?:```|~~~)[^\n]*$|`[^`\n]+`)/m)
+    .map((part, at) => (at % 2 === 1 ? part : change(part)))
+    .join('')
+}
+
+function withoutTags(prose: string): string {
+  if (!prose.includes('<')) return prose
+  const changed = prose
+    .replace(comment, '')
+    .replace(html, (tag) => (/^<(?:br|hr|\/p|\/tr|\/li)\b/i.test(tag) ? ' ' : ''))
+  return changed === prose ? prose : changed.replace(/[ \t]+$/gm, '').replace(/^\n+/, '')
+}
+
+const codeDirective = /^(?:code|code-block|sourcecode|highlight|parsed-literal)$/
+
+function fromReStructuredText(text: string): string {
+  const shown: string[] = []
+  const lines = text.split('\n')
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const [, name, argument = ''] = /^\s*\.\. ([\w-]+)::\s*(.*)$/.exec(line) ?? []
+    const isLiteral = name === undefined && /::\s*$/.test(line)
+    const isCode = isLiteral || (name !== undefined && codeDirective.test(name))
+    if (name === undefined && !isLiteral) {
+      shown.push(inline(line))
+      continue
+    }
+    const body = bodyAfter(lines, at, line)
+    if (isLiteral) shown.push(inline(line.replace(/\s*::\s*$/, ':')))
+    if (isCode && body.text.trim() !== '') shown.push(`\`\`\`${isLiteral ? '' : argument}`, body.text, '```')
+    else if (!isCode) {
+      const words = [argument, fromReStructuredText(body.text)].filter((part) => part !== '').join('\n')
+      shown.push(`${name?.charAt(0).toUpperCase()}${name?.slice(1)}: ${inline(words)}`)
+    }
+    at = body.last
+  }
+  return shown.join('\n')
+}
+
+/** The lines that are indented below one, without their indentation and the options of a directive. */
+function bodyAfter(lines: readonly string[], at: number, line: string): { text: string; last: number } {
+  const depth = /^\s*/.exec(line)?.[0].length ?? 0
+  let last = at
+  for (let next = at + 1; next < lines.length; next++) {
+    const indent = /^\s*/.exec(lines[next] ?? '')?.[0].length ?? 0
+    if (lines[next]?.trim() === '') continue
+    if (indent <= depth) break
+    last = next
+  }
+  const body = lines.slice(at + 1, last + 1)
+  while (body[0] !== undefined && (body[0].trim() === '' || /^\s*:[\w-]+:/.test(body[0]))) body.shift()
+  const least = Math.min(...body.filter((each) => each.trim() !== '').map((each) => /^\s*/.exec(each)?.[0].length ?? 0))
+  return { text: body.map((each) => each.slice(Number.isFinite(least) ? least : 0)).join('\n'), last }
+}
+
+/** ``code``, :role:`text <target>` and `text <address>`_ as Markdown has them. */
+function inline(line: string): string {
+  return line
+    .replace(/:[\w:+.-]+:`([^`<]*?)\s*<[^`>]*>`/g, '$1')
+    .replace(/:[\w:+.-]+:`~?([^`]*)`/g, '`$1`')
+    .replace(/(?<!`)`([^`<]+?)\s*<([^`>]+)>`__?/g, '[$1]($2)')
+    .replace(/(?<!`)`([^`<>]+)`__?(?!`)/g, '$1')
+    .replace(/``([^`]+(?:`[^`]+)*)``/g, '`$1`')
+}

@@ -1,0 +1,104 @@
+import type { Fit, SearchHit } from '../../core/knowledge/knowledge.ts'
+import { maxSearchWords } from '../../core/knowledge/limits.ts'
+import { editDistance } from '../../core/text/edit-distance.ts'
+import { sameWord } from '../../core/text/same-word.ts'
+import { queryWordsOf, wordsOf } from '../../core/text/terms.ts'
+import { keywordList } from './fuse.ts'
+import type { Found } from './search.ts'
+
+/** The list by words and parts of words: only its cosines mean the same in every collection. */
+const hashedList = 'lexical'
+const weights = { coverage: 0.47, similarity: 0.36, agreement: 0.17 }
+/** Cosines of passages that answer reach this. */
+const highSimilarity = 0.45
+const comparedRanks = 5
+const readHits = 10
+const minRespelt = 5
+const respeltShare = 0.85
+/** How much of the similarity a word costs that no text has as it is asked for: its vector is of another word. */
+const otherSpelling = 0.6
+/** Makes words of small collections alike. */
+const smoothing = 10
+
+/** Below it the passages are about something else. */
+const fitThreshold = 0.58
+
+/** How many chunks the collection has, and how many of them have each word of the query in one of its forms. */
+export interface KnownWords {
+  chunks: number
+  words: ReadonlyMap<string, number>
+}
+
+/** How well the best passage fits the whole question; undefined when keywords were not searched. */
+export function fitOf(query: string, hits: readonly SearchHit[], { lists, known }: Found): Fit | undefined {
+  if (known === undefined) return undefined
+  const asked = queryWordsOf(query).slice(0, maxSearchWords)
+  const texts = hits.slice(0, readHits).map((hit) => [...new Set(wordsOf([...titlesOf(hit), hit.content].join('\n')))])
+  const words = asked.map((word) => lookUp(word, texts, known))
+  const total = words.reduce((sum, { weight }) => sum + weight, 0)
+  const covered = texts.map((_, at) => words.reduce((sum, { weight, shares }) => sum + weight * (shares[at] ?? 0), 0))
+  const respelt = words.reduce((sum, { weight, chunks, as }) => sum + (chunks === 0 && as ? weight : 0), 0)
+  const parts = {
+    coverage: total === 0 ? 0 : Math.max(0, ...covered) / total,
+    ...similarityOf(lists, total === 0 ? 0 : respelt / total),
+    ...agreementOf(lists),
+  }
+  let score = 0
+  let most = 0
+  for (const [name, value] of Object.entries(parts)) {
+    const weight = weights[name as keyof typeof weights]
+    score += weight * (name === 'similarity' ? Math.min(1, value / highSimilarity) : value)
+    most += weight
+  }
+  const listed = words.map(({ word, chunks, weight, as }) => ({
+    word,
+    chunks,
+    weight,
+    ...(as === undefined ? {} : { as }),
+  }))
+  return { score: score / most, threshold: fitThreshold, ...parts, chunks: known.chunks, words: listed }
+}
+
+/** The more telling, the fewer chunks have the word. */
+function weightOf(chunks: number, all: number): number {
+  return Math.log(1 + (all + smoothing) / (chunks + smoothing / 10))
+}
+
+/** How much of a word each text has. */
+function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
+  const chunks = known.words.get(word) ?? 0
+  const weight = weightOf(chunks, known.chunks)
+  const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => sameWord(word, other))))
+  const found = same.find((other) => other !== undefined)
+  if (found !== undefined || chunks > 0 || word.length < minRespelt) {
+    const shares = same.map((other) => (other === undefined ? 0 : 1))
+    return { word, chunks, weight, shares, as: found === word ? undefined : found }
+  }
+  const slips = word.length < 8 ? 1 : 2
+  const near = texts.map((text) =>
+    text.find((other) => other.length >= minRespelt && editDistance(word, other) <= slips),
+  )
+  const shares = near.map((other) => (other === undefined ? 0 : respeltShare))
+  return { word, chunks, weight, shares, as: near.find((other) => other !== undefined) }
+}
+
+function similarityOf(lists: Found['lists'], respelt: number): { similarity?: number } {
+  const hashed = lists.find(({ name }) => name === hashedList)
+  if (hashed === undefined) return {}
+  return { similarity: Math.min(1, (hashed.ranking[0]?.score ?? 0) / (1 - otherSpelling * respelt)) }
+}
+
+/** The share of chunks that two lists have in common among their best. */
+function agreementOf(lists: Found['lists']): { agreement?: number } {
+  const [keyword] = lists.filter(({ name }) => name === keywordList)
+  const other = lists.find(({ name }) => name === hashedList) ?? lists.find(({ name }) => name !== keywordList)
+  if (keyword === undefined || other === undefined) return {}
+  const best = new Set(keyword.ranking.slice(0, comparedRanks).map(({ chunk }) => chunk))
+  const both = other.ranking.slice(0, comparedRanks).filter(({ chunk }) => best.has(chunk)).length
+  return { agreement: best.size === 0 ? 0 : both / best.size }
+}
+
+function titlesOf({ metadata }: SearchHit): string[] {
+  const path = metadata.heading_path
+  return Array.isArray(path) ? path.filter((title) => typeof title === 'string') : []
+}

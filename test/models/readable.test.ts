@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { readable } from '../../src/models/readable.ts'
+
+const shown = (text: string, source: string) => readable({ start: 0, text }, source)
+
+it.each([
+  ['Use ``--all`` and :option:`run --dry`.', 'Use `--all` and `run --dry`.'],
+  [
+    'See :ref:`the list <ports>` and `the site <https://a.example/x>`_.',
+    'See the list and [the site](https://a.example/x).',
+  ],
+  ['Run it::\n\n    make all\n      install\n\nDone.', 'Run it:\n```\nmake all\n  install\n```\n\nDone.'],
+  ['.. code-block:: sh\n   :linenos:\n\n   make', '```sh\nmake\n```'],
+  ['.. note:: Keep it ``dry``.\n   Always.', 'Note: Keep it `dry`.\nAlways.'],
+])('shows reStructuredText with the marks of Markdown: %s', (text, expected) => {
+  expect(shown(text, 'guide.rst')).toBe(expected)
+  expect(shown(text, 'guide.txt')).toBe(text)
+})
+
+it.each([
+  ['<a id="x"></a>\nPress <kbd>q</kbd>.<br>Or wait.', 'Press q. Or wait.'],
+  ['Write `<b>` or:\n\n```html\n<b>bold</b>\n```', 'Write `<b>` or:\n\n```html\n<b>bold</b>\n```'],
+  ['Call it with <name> if 1 < 2 and 3 > 2.', 'Call it with <name> if 1 < 2 and 3 > 2.'],
+  ['<!-- hidden\nwords -->Shown.', 'Shown.'],
+])('leaves HTML tags out, outside of code: %s', (text, expected) => {
+  expect(shown(text, 'guide.md')).toBe(expected)
+})
+
+it('is done with hostile text at once', () => {
+  const texts = [
+    '<a '.repeat(5_000),
+    '`'.repeat(20_000),
+    '<!--'.repeat(5_000),
+    ':a:`'.repeat(5_000),
+    '.. a::\n '.repeat(3_000),
+  ]
+  const startedAt = performance.now()
+  for (const text of texts) for (const source of ['a.md', 'a.rst']) shown(text, source)
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+})

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
+
+const topics = ['kiln', 'glaze', 'wheel', 'clay', 'brush', 'shelf', 'apron', 'sponge', 'needle', 'bucket']
+
+describe('the fit of a search', () => {
+  let place: KnowledgeFolder
+  let knowledge: OpenableKnowledge
+  beforeAll(async () => {
+    place = await knowledgeFolder()
+    knowledge = await place.open()
+    await knowledge.ingestMany(
+      topics.flatMap((topic) =>
+        ['cleaning', 'storing', 'buying'].map((what) => ({
+          source: `${topic}-${what}.md`,
+          name: `${topic}-${what}.md`,
+          content: `# ${what} a ${topic}\n\nFor ${what} a ${topic} take your time and ask the studio first.\n`,
+        })),
+      ),
+    )
+  })
+  afterAll(() => place.remove())
+
+  const fitOf = async (query: string, mode?: 'vector' | 'keyword') => {
+    const { trace } = await knowledge.search({ query, mode, trace: true })
+    return trace?.fit
+  }
+
+  it('is high for what the documents are about, and low for another subject', async () => {
+    const own = await fitOf('How do I go about cleaning a glaze brush?')
+    const other = await fitOf('How do I replicate a database across regions?')
+    expect(own?.score).toBeGreaterThan(own?.threshold ?? 1)
+    expect(other?.score).toBeLessThan(other?.threshold ?? 0)
+  })
+
+  it('tells of each word how many chunks have it, and which word of a passage counts for it', async () => {
+    const fit = await fitOf('Store the kilns beside the autoclave')
+    expect(fit?.chunks).toBe(30)
+    const words = Object.fromEntries((fit?.words ?? []).map((each) => [each.word, each]))
+    expect(words.kilns).toMatchObject({ as: 'kiln' })
+    expect(words.autoclave).toEqual({ word: 'autoclave', chunks: 0, weight: expect.any(Number) })
+    const weights = (await fitOf('autoclave kiln studio'))?.words.map(({ weight }) => weight) ?? []
+    expect(weights).toEqual(weights.toSorted((one, another) => another - one))
+  })
+
+  it('takes a misspelt word for the one that it is near', async () => {
+    const fit = await fitOf('cleanign the spnoge')
+    expect(fit?.words).toContainEqual(expect.objectContaining({ word: 'cleanign', chunks: 0, as: 'cleaning' }))
+    expect(fit?.score).toBeGreaterThan(fit?.threshold ?? 1)
+  })
+
+  it('has the parts that the search has: no vectors, no similarity; no keywords, no fit', async () => {
+    expect(await fitOf('cleaning a brush', 'keyword')).toEqual({
+      score: expect.any(Number),
+      threshold: 0.58,
+      coverage: 1,
+      chunks: 30,
+      words: expect.any(Array),
+    })
+    expect(await fitOf('cleaning a brush', 'vector')).toBeUndefined()
+    expect(await fitOf('...')).toMatchObject({ score: 0, coverage: 0, words: [] })
+  })
+})
