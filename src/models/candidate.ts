@@ -13,6 +13,11 @@ const minRespelt = 5
 /** Weight of a question word in a heading above the passage, compared to one in the passage. */
 const headingShare = 0.5
 const aboveShare = 0.25
+/** The same for a word in the head of the table over a row. */
+const columnShare = 0.8
+/** Fewer words say little, as `See [the list].` does, unless the heading is the question. */
+const fewWords = 5
+const fewWordsShare = 0.7
 /** A heading with this share of the question's weight counts as the question: the text under it answers. */
 const asQuestion = 0.8
 /** A heading with the words of the question and no others, and one that is the question word for word. */
@@ -86,6 +91,7 @@ export function bestOf(
     }
     // The head of a table means nothing without its rows.
     if (block.kind === 'mark' || block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
+    const columns = block.kind === 'row' ? wordsOf(tableHead(blocks, at) ?? path.at(-1) ?? '') : []
     for (const passage of passages(block)) {
       if (repeats(passage.text, question)) continue
       const words = wordsOf(passage.text)
@@ -95,7 +101,13 @@ export function bestOf(
       for (const [word, weight] of wanted) {
         const has = (list: readonly string[]) => list.some((other) => sameWord(word, other))
         const isInside = has(words)
-        const share = isInside ? 1 : has(heading.words) ? heading.share : has(above) ? aboveShare : 0
+        const share = isInside
+          ? 1
+          : Math.max(
+              has(columns) ? columnShare : 0,
+              has(heading.words) ? heading.share : 0,
+              has(above) ? aboveShare : 0,
+            )
         score += weight * share
         if (share > 0) shared.add(word)
         if (isInside) inside.add(word)
@@ -103,12 +115,20 @@ export function bestOf(
       // A long passage shares words by chance.
       score /= 1 + Math.max(0, words.length - plainLength) / 60
       score *= heading.factor
+      if (words.length < fewWords && heading.share < 1) score *= fewWordsShare
       if (shared.size < enough || score * factor <= (best?.score ?? 0)) continue
       const asked = heading.share === 1
       best = { hit, content, blocks, at, passage, asked, score: score * factor, shared, inside }
     }
   }
   return best
+}
+
+/** The first row of a table, when a line divides it from the others. */
+function tableHead(blocks: readonly Block[], at: number): string | undefined {
+  let first = at
+  while (blocks[first - 1]?.kind === 'row' || blocks[first - 1]?.kind === 'rule') first--
+  return blocks[first + 1]?.kind === 'rule' ? blocks[first]?.text : undefined
 }
 
 interface Heading {

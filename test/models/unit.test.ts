@@ -107,9 +107,9 @@ describe('a quote is whole', () => {
 
   it('a second quote has what the first lacks of the question', async () => {
     const hits = [
-      hit('Set the colour of the lantern with `--colour`.', { source: 'colour.md' }),
-      hit('The lantern has a colour and weighs little.', { source: 'weight.md' }),
-      hit('`--brightness` is how much the lantern shines.', { source: 'bright.md' }),
+      hit('Set the colour of the lantern with `--colour`.', { source: 'colour.md', document_id: 'doc_colour' }),
+      hit('The lantern has a colour and weighs little.', { source: 'weight.md', document_id: 'doc_weight' }),
+      hit('`--brightness` is how much the lantern shines.', { source: 'bright.md', document_id: 'doc_bright' }),
     ]
     const { quotes } = await findQuotes('How do I set the colour and brightness of the lantern?', hits)
     expect(quotes.slice(0, 2).map(({ hit: { source } }) => source)).toEqual(['colour.md', 'bright.md'])
