@@ -26,6 +26,7 @@ import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
+import { Fit } from './retrieval.ts'
 
 export const Filters = component(filtersName, filters)
 
@@ -119,6 +120,7 @@ const SearchTrace = component(
         }),
       )
       .describe('The results, and what else was found, 20 in all unless there are more results.'),
+    fit: Fit.exactOptional(),
   }),
 ) satisfies z.ZodType<CoreTrace>
 

@@ -24,7 +24,7 @@ export const RetrievalHit = component(
   }),
 ) satisfies z.ZodType<CoreRetrievalHit>
 
-const Fit = component(
+export const Fit = component(
   'Fit',
   z
     .object({

@@ -69,7 +69,7 @@ export function formatExplanation(
     passages,
     ...(limit !== undefined && { limit }),
     ...(filters !== undefined && { filters: filters as NonNullable<TracedRetrieval['filters']> }),
-    ...(trace && { collection: trace.collection, words: trace.words }),
+    ...(trace && { collection: trace.collection, words: trace.words, ...(trace.fit && { fit: trace.fit }) }),
   }
   return [...formatRetrieval(search, width), ...results.flatMap(formatHit)]
 }

@@ -5,8 +5,9 @@ import { formatTable, tableColumns } from '../terminal/table.ts'
 import { terminalJson, terminalLine } from '../terminal/text.ts'
 import { formatLines } from './source-line.ts'
 
-/** An agent's own code may record any names. */
+/** An agent's own code may record any names and words. */
 const maxLists = 6
+const maxFitWords = 20
 const margin = '    '
 
 /** A search in short: `3 of 20 passages  12 ms`. What an older record does not say is left out. */
@@ -29,6 +30,7 @@ export function formatRetrieval(retrieval: TracedRetrieval, width = tableColumns
     `  searched  ${terminalLine(query)}`,
     `            ${[formatCounts(passages, retrieval.duration_ms), ...settingsOf(retrieval)].join('  ')}`,
     ...wordsOf(retrieval),
+    ...fitOf(retrieval),
     ...silenceOf(retrieval),
     ...formatPassages(passages, width),
     ...(retrieval.mode === undefined ? ['    (an older record: it has no more of this search)'] : []),
@@ -46,6 +48,23 @@ function settingsOf({ mode, limit, collection, filters }: TracedRetrieval): stri
 
 function wordsOf({ words }: TracedRetrieval): string[] {
   return words === undefined || words.length === 0 ? [] : [`  words     ${terminalLine(words.join(' '))}`]
+}
+
+/** How well the passages fit, and the words of the query, rarest first: what kept an agent silent is told by them. */
+function fitOf({ fit }: TracedRetrieval): string[] {
+  if (fit === undefined) return []
+  const { score, threshold, coverage, similarity, agreement, words } = fit
+  const parts = [
+    ['coverage', coverage],
+    ['similarity', similarity],
+    ['agreement', agreement],
+  ].flatMap(([name, value]) => (typeof value === 'number' ? [`${name} ${value.toFixed(2)}`] : []))
+  const rarest = words.toSorted((one, other) => one.chunks - other.chunks).slice(0, maxFitWords)
+  const counts = rarest.map(({ word, chunks, as }) => `${word}${as === undefined ? '' : ` (${as})`} ${chunks}`)
+  return [
+    `  fit       ${[`${score.toFixed(2)} (${threshold.toFixed(2)} to be quoted)`, ...parts].join('  ')}`,
+    ...(counts.length === 0 ? [] : [`            of ${fit.chunks} chunks: ${terminalLine(counts.join(', '))}`]),
+  ]
 }
 
 function silenceOf({ abstained }: Pick<Retrieval, 'abstained'>): string[] {

@@ -20,8 +20,19 @@ const otherSpelling = 0.6
 /** Makes words of small collections alike. */
 const smoothing = 10
 
+/** Words for anything: a text without them may still be about what is asked. */
+const generalWords = new Set(
+  `able actually anybody anyone anything available best better big calculate calculated certain correct correctly different does
+  easily easy everybody everyone everything exactly explain find gone good handle happen happened happens large learn least look made
+  make many maximum mean means minimum multiple nothing often particular people possible properly quick quickly right several
+  small somebody someone something sometimes specific supported sure take thing things together too try understand various way ways
+  whole work works wrong`.split(/\s+/),
+)
+/** The share of chunks that a general word counts as being in, at least. */
+const generalShare = 0.2
+
 /** Below it the passages are about something else. */
-const fitThreshold = 0.58
+const fitThreshold = 0.6
 
 /** How many chunks the collection has, and how many of them have each word of the query in one of its forms. */
 export interface KnownWords {
@@ -67,7 +78,8 @@ function weightOf(chunks: number, all: number): number {
 /** How much of a word each text has. */
 function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
   const chunks = known.words.get(word) ?? 0
-  const weight = weightOf(chunks, known.chunks)
+  const least = generalWords.has(word) ? known.chunks * generalShare : 0
+  const weight = weightOf(Math.max(chunks, least), known.chunks)
   const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => sameWord(word, other))))
   const found = same.find((other) => other !== undefined)
   if (found !== undefined || chunks > 0 || word.length < minRespelt) {

@@ -43,7 +43,7 @@ interface SearchProps {
 }
 
 function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
-  const { query, results, abstained } = search
+  const { query, results, fit, abstained } = search
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [found, setFound] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const lists = [...new Set(results.flatMap(({ lists: places = {} }) => Object.keys(places)))]
@@ -60,10 +60,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
         “<span dir="auto">{query}</span>”
       </p>
       <p class="about">{aboutSearch(search).join(' · ')}</p>
+      {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason}. The score of the best passage is {abstained.score.toFixed(2)}, and needs
-          to be at least {abstained.threshold.toFixed(2)}.
+          Nothing was told: {abstained.reason} The score is {abstained.score.toFixed(2)}, and needs to be at least{' '}
+          {abstained.threshold.toFixed(2)}.
         </p>
       )}
       {results.length === 0 ? (
@@ -154,6 +155,19 @@ function aboutSearch({ mode, limit, duration_ms, filters, collection, words }: R
     collection === undefined ? undefined : `collection ${collection}`,
     words === undefined || words.length === 0 ? undefined : `words ${words.join(' ')}`,
   ].filter((told) => told !== undefined)
+}
+
+/** An agent's own code may record any number of words. */
+const maxFitWords = 20
+
+/** How well the passages fit the question, and its words, rarest first. */
+function aboutFit({ score, coverage, similarity, agreement, chunks, words }: NonNullable<Retrieval['fit']>): string {
+  const parts = { fit: score, coverage, similarity, agreement }
+  const said = Object.entries(parts).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name} ${value.toFixed(2)}`],
+  )
+  const rarest = words.toSorted((one, other) => one.chunks - other.chunks).slice(0, maxFitWords)
+  return [...said, `of ${chunks} chunks: ${rarest.map((each) => `${each.word} ${each.chunks}`).join(', ')}`].join(' · ')
 }
 
 function inList({ lists }: Hit, list: string): string {

@@ -63,6 +63,22 @@ describe('a search', () => {
     )
   })
 
+  it('says how well the passages fit, and which words are rare or nowhere', () => {
+    const words = [
+      { word: 'port', chunks: 30, weight: 3 },
+      { word: 'kubernets', chunks: 0, weight: 6, as: 'kubernetes' },
+    ]
+    const fit = { score: 0.456, threshold: 0.6, coverage: 0.4, similarity: 0.2, agreement: 0.6, chunks: 751, words }
+    expect(shown({ ...search, fit, passages: [] })).toContain(
+      '\n  fit       0.46 (0.60 to be quoted)  coverage 0.40  similarity 0.20  agreement 0.60\n' +
+        '            of 751 chunks: kubernets (kubernetes) 0, port 30\n',
+    )
+    const bare = { score: 1, threshold: 0.6, coverage: 1, chunks: 1, words: [] }
+    expect(shown({ ...search, fit: bare, passages: [] })).toContain(
+      '\n  fit       1.00 (0.60 to be quoted)  coverage 1.00\n',
+    )
+  })
+
   it('shows what an older record has, and says that it has no more', () => {
     const bare = (index: number | null) => ({ chunk_id: 'chk_1', source: 'a.md', score: 0.5, index })
     const placed = { ...bare(1), document_id: 'doc_1', line_start: 3, line_end: 4 }
@@ -87,6 +103,7 @@ describe('a search', () => {
         collection: evil,
         filters: { [evil]: evil },
         abstained,
+        fit: { ...abstained, coverage: 0, chunks: 1, words: [{ word: evil, chunks: 0, weight: 1, as: evil }] },
         passages: [passage(1, null, { source: evil, lists })],
       },
       120,

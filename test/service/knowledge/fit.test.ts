@@ -53,7 +53,7 @@ describe('the fit of a search', () => {
   it('has the parts that the search has: no vectors, no similarity; no keywords, no fit', async () => {
     expect(await fitOf('cleaning a brush', 'keyword')).toEqual({
       score: expect.any(Number),
-      threshold: 0.58,
+      threshold: 0.6,
       coverage: 1,
       chunks: 30,
       words: expect.any(Array),
