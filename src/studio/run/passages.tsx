@@ -63,8 +63,8 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason} The score is {abstained.score.toFixed(2)}, and needs to be at least{' '}
-          {abstained.threshold.toFixed(2)}.
+          Nothing was told: {abstained.reason}. The score of the best passage is {abstained.score.toFixed(2)}, and needs
+          to be at least {abstained.threshold.toFixed(2)}.
         </p>
       )}
       {results.length === 0 ? (
