@@ -1,7 +1,8 @@
-import { escapeHtml } from './markup/escape.ts'
 import { readHtml } from './markup/html.ts'
 import { assertLength, Unreadable } from './markup/unreadable.ts'
 import type { Found } from './reader.ts'
+import { charsetOf, charsetOfFont } from './rtf-charsets.ts'
+import { createRtfWriter } from './rtf-writer.ts'
 
 const maxDepth = 500
 /** Groups that are no text of the document. */
@@ -24,36 +25,6 @@ const symbols: Record<string, string> = {
   emspace: ' ',
   enspace: ' ',
 }
-const codePages: Record<number, string> = {
-  437: 'windows-1252',
-  850: 'windows-1252',
-  866: 'ibm866',
-  874: 'windows-874',
-  932: 'shift_jis',
-  936: 'gbk',
-  949: 'euc-kr',
-  950: 'big5',
-  10000: 'macintosh',
-  65001: 'utf-8',
-}
-/** Of fonts, by their `fcharset`. */
-const fontCharsets: Record<number, string> = {
-  77: 'macintosh',
-  128: 'shift_jis',
-  129: 'euc-kr',
-  134: 'gbk',
-  136: 'big5',
-  161: 'windows-1253',
-  162: 'windows-1254',
-  163: 'windows-1258',
-  177: 'windows-1255',
-  178: 'windows-1256',
-  186: 'windows-1257',
-  204: 'windows-1251',
-  222: 'windows-874',
-  238: 'windows-1250',
-}
-
 interface State {
   /** What the group is for: text, a table of the head, or nothing. */
   kind: 'text' | 'fonts' | 'styles' | 'title' | 'author' | 'info' | 'skip'
@@ -75,7 +46,7 @@ export async function readRtf(bytes: Uint8Array): Promise<Found> {
 }
 
 function toHtml(source: string): { html: string; title: string; author: string } {
-  const html: string[] = []
+  const writer = createRtfWriter()
   const path: State[] = []
   let state: State = { kind: 'text', font: -1, fallback: 1, hidden: false, note: false }
   let charset = 'windows-1252'
@@ -86,16 +57,11 @@ function toHtml(source: string): { html: string; title: string; author: string }
   const info = { title: '', author: '' }
   let level = 0
   let inTable = false
-  let paragraph = ''
-  /** The paragraph that a note stands in, up to the note. */
-  let before = ''
-  let cells: string[] = []
-  let rows: string[] = []
   let pending: number[] = []
   let toSkip = 0
 
   const add = (text: string) => {
-    if (state.kind === 'text' && !state.hidden) paragraph += text
+    if (state.kind === 'text' && !state.hidden) writer.add(text)
     else if (state.kind === 'styles') styleName += text
     else if (state.kind === 'title' || state.kind === 'author') info[state.kind] += text
   }
@@ -105,30 +71,9 @@ function toHtml(source: string): { html: string; title: string; author: string }
     add(new TextDecoder(charsetNow).decode(Uint8Array.from(pending)))
     pending = []
   }
-  const endTable = () => {
-    if (rows.length > 0) html.push(`<table>${rows.join('')}</table>`)
-    rows = []
-  }
   const endParagraph = () => {
     flush()
-    if (inTable || state.note) {
-      paragraph += ' '
-      return
-    }
-    endTable()
-    const text = paragraph.trim()
-    const tag = level > 0 ? `h${Math.min(6, level)}` : 'p'
-    if (text !== '') html.push(`<${tag}>${escapeHtml(text).replaceAll('\n', '<br>')}</${tag}>`)
-    paragraph = ''
-  }
-  const endCell = () => {
-    flush()
-    cells.push(`<td>${escapeHtml(paragraph.trim())}</td>`)
-    paragraph = ''
-  }
-  const endRow = () => {
-    if (cells.length > 0) rows.push(`<tr>${cells.join('')}</tr>`)
-    cells = []
+    writer.endParagraph(level, inTable || state.note)
   }
   const control = (word: string, given: number | undefined) => {
     const number = given ?? 1
@@ -144,7 +89,7 @@ function toHtml(source: string): { html: string; title: string; author: string }
     else if (word === 'mac') charset = 'macintosh'
     else if (word === 'f') state.font = number
     else if (word === 'fcharset') {
-      const known = fontCharsets[number]
+      const known = charsetOfFont(number)
       if (state.kind === 'fonts' && known !== undefined) fonts.set(state.font, known)
     } else if (word === 'fonttbl') state.kind = 'fonts'
     else if (word === 'stylesheet') state.kind = 'styles'
@@ -164,37 +109,47 @@ function toHtml(source: string): { html: string; title: string; author: string }
     else if (state.kind !== 'text') return
     else if (word === 'par' || word === 'sect' || word === 'page') endParagraph()
     else if (word === 'footnote' && !state.note) {
-      before = paragraph
-      paragraph = ''
+      writer.beginNote()
       state.note = true
     } else if (word === 'line') add('\n')
-    else if (word === 'cell') endCell()
-    else if (word === 'row') endRow()
+    else if (word === 'cell') writer.endCell()
+    else if (word === 'row') writer.endRow()
     else if (symbols[word] !== undefined) add(symbols[word])
+  }
+
+  const beginGroup = () => {
+    flush()
+    if (path.length === maxDepth) throw new Unreadable(`its groups are nested more than ${maxDepth} deep`)
+    path.push(state)
+    state = { ...state }
+    toSkip = 0
+  }
+  const endGroup = () => {
+    flush()
+    if (state.kind === 'styles' && style !== undefined) {
+      const depth = headingDepth(styleName.trim())
+      if (depth !== undefined) headings.set(style, depth)
+    }
+    styleName = ''
+    const isNoteEnd = state.note && path.at(-1)?.note === false
+    state = path.pop() ?? state
+    if (isNoteEnd) writer.endNote()
+    if (state.kind === 'styles') style = undefined
+    toSkip = 0
+  }
+  const symbol = (sign: string) => {
+    if (sign === '~') add('\u00a0')
+    else if (sign === '_') add('-')
+    else if (sign === '\n' || sign === '\r') endParagraph()
+    else if ('\\{}'.includes(sign)) pending.push(sign.charCodeAt(0))
   }
 
   const pattern = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([\da-f]{2})|\\([^a-z])|([{}])|([^\\{}]+)/gi
   for (let match = pattern.exec(source); match !== null; match = pattern.exec(source)) {
-    const [, word, number, hex, symbol, brace, plain] = match
-    if (brace === '{') {
-      flush()
-      if (path.length === maxDepth) throw new Unreadable(`its groups are nested more than ${maxDepth} deep`)
-      path.push(state)
-      state = { ...state }
-      toSkip = 0
-    } else if (brace === '}') {
-      flush()
-      if (state.kind === 'styles' && style !== undefined) {
-        const depth =
-          /^heading (\d)\b/i.exec(styleName.trim())?.[1] ?? (/^title\b/i.test(styleName.trim()) ? '1' : undefined)
-        if (depth !== undefined) headings.set(style, Number(depth))
-      }
-      styleName = ''
-      const isNoteEnd = state.note && path.at(-1)?.note === false
-      state = path.pop() ?? state
-      if (isNoteEnd) paragraph = `${before.trimEnd()} (${paragraph.trim()})`
-      if (state.kind === 'styles') style = undefined
-      toSkip = 0
+    const [, word, number, hex, sign, brace, plain] = match
+    if (brace === '{') beginGroup()
+    else if (brace === '}') {
+      endGroup()
       if (path.length === 0) break
     } else if (word !== undefined) {
       if (word === 'bin') pattern.lastIndex += Math.max(0, Number(number ?? 0))
@@ -203,14 +158,11 @@ function toHtml(source: string): { html: string; title: string; author: string }
     } else if (hex !== undefined) {
       if (toSkip > 0) toSkip--
       else pending.push(Number.parseInt(hex, 16))
-    } else if (symbol !== undefined) {
-      if (symbol === '*' && source.startsWith('\\footnote', pattern.lastIndex)) continue
-      if (symbol === '*') state.kind = state.kind === 'text' ? 'skip' : state.kind
+    } else if (sign !== undefined) {
+      if (sign === '*' && source.startsWith('\\footnote', pattern.lastIndex)) continue
+      if (sign === '*') state.kind = state.kind === 'text' ? 'skip' : state.kind
       else if (toSkip > 0) toSkip--
-      else if (symbol === '~') add('\u00a0')
-      else if (symbol === '_') add('-')
-      else if (symbol === '\n' || symbol === '\r') endParagraph()
-      else if ('\\{}'.includes(symbol)) pending.push(symbol.charCodeAt(0))
+      else symbol(sign)
     } else if (plain !== undefined) {
       const text = plain.replace(/[\r\n]/g, '')
       const kept = text.slice(Math.min(toSkip, text.length))
@@ -218,13 +170,12 @@ function toHtml(source: string): { html: string; title: string; author: string }
       for (let at = 0; at < kept.length; at++) pending.push(kept.charCodeAt(at))
     }
   }
-  endRow()
-  inTable = false
-  endParagraph()
-  endTable()
-  return { html: html.join(''), title: info.title.trim(), author: info.author.trim() }
+  flush()
+  return { html: writer.html(level), title: info.title.trim(), author: info.author.trim() }
 }
 
-function charsetOf(codePage: number): string {
-  return codePages[codePage] ?? (codePage >= 1250 && codePage <= 1258 ? `windows-${codePage}` : 'windows-1252')
+/** Of a paragraph style, by its name. */
+function headingDepth(style: string): number | undefined {
+  const depth = /^heading (\d)\b/i.exec(style)?.[1] ?? (/^title\b/i.test(style) ? '1' : undefined)
+  return depth === undefined ? undefined : Number(depth)
 }
