@@ -13,24 +13,36 @@ export function tokenWords(text: string): string[] {
 }
 
 export interface Tokens {
-  /** The tokens of a text, in order; a word that has none of its own becomes pieces, the longest first. */
+  /** The tokens of a text, in order. */
   of(text: string): number[]
+  /** The token of a word, or those of its pieces, the longest first. */
+  ofWord(word: string): readonly number[]
 }
 
 /** `vocabulary`: words, and pieces inside a word with `##` before them; the index is the number of the token. */
 export function createTokens(vocabulary: readonly string[]): Tokens {
-  const numbers = new Map(vocabulary.map((word, index) => [word, index]))
+  const words = new Map<string, number>()
+  const insides = new Map<string, number>()
+  let longestInside = 0
+  for (const [number, token] of vocabulary.entries()) {
+    if (!token.startsWith('##')) words.set(token, number)
+    else {
+      insides.set(token.slice(2), number)
+      longestInside = Math.max(longestInside, token.length - 2)
+    }
+  }
   let known = new Map<string, readonly number[]>()
 
   const piecesOf = (given: string): number[] => {
     const word = given.slice(0, longestWord)
-    const whole = numbers.get(word)
+    const whole = words.get(word)
     if (whole !== undefined) return [whole]
     const pieces: number[] = []
     for (let from = 0; from < word.length; ) {
-      let end = Math.min(word.length, from + longestPiece)
+      const among = from === 0 ? words : insides
+      let end = Math.min(word.length, from + (from === 0 ? longestPiece : longestInside))
       for (; end > from; end--) {
-        const number = numbers.get((from > 0 ? '##' : '') + word.slice(from, end))
+        const number = among.get(word.slice(from, end))
         if (number === undefined) continue
         pieces.push(number)
         break
@@ -40,19 +52,14 @@ export function createTokens(vocabulary: readonly string[]): Tokens {
     return pieces
   }
 
-  return {
-    of(text) {
-      const tokens: number[] = []
-      for (const word of tokenWords(text)) {
-        let pieces = known.get(word)
-        if (pieces === undefined) {
-          pieces = piecesOf(word)
-          if (known.size >= maxKnown) known = new Map()
-          if (word.length <= maxRemembered) known.set(word, pieces)
-        }
-        for (const piece of pieces) tokens.push(piece)
-      }
-      return tokens
-    },
+  const ofWord = (word: string): readonly number[] => {
+    const found = known.get(word)
+    if (found !== undefined) return found
+    const pieces = piecesOf(word)
+    if (known.size >= maxKnown) known = new Map()
+    if (word.length <= maxRemembered) known.set(word, pieces)
+    return pieces
   }
+
+  return { of: (text) => tokenWords(text).flatMap(ofWord), ofWord }
 }

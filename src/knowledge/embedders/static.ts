@@ -42,26 +42,49 @@ export async function loadTable(file: string): Promise<StaticTable> {
 }
 
 /** The sum of the vectors of a text's tokens, each by the square root of its count; of length 1. */
-export function textEmbedder({ tokens, dimensions, scales, values }: StaticTable): (text: string) => Float32Array {
+export function textEmbedder(table: StaticTable): (text: string) => Float32Array {
+  const { tokens, scales } = table
   const counts = new Uint32Array(scales.length)
+  const sumOf = weightedSum(table)
   return (text) => {
     const used: number[] = []
-    for (const token of tokens.of(text)) {
-      if (counts[token] === 0) used.push(token)
-      counts[token] = (counts[token] as number) + 1
-    }
-    const sum = new Float32Array(dimensions)
-    for (const token of used) {
-      addToken(sum, values, token, Math.sqrt(counts[token] as number) * (scales[token] as number))
-      counts[token] = 0
-    }
-    return normalised(sum)
+    for (const word of tokenWords(text))
+      for (const token of tokens.ofWord(word)) {
+        const count = counts[token] as number
+        if (count === 0) used.push(token)
+        counts[token] = count + 1
+      }
+    const vector = sumOf(used, (token) => Math.sqrt(counts[token] as number))
+    for (const token of used) counts[token] = 0
+    return vector
   }
 }
 
-function addToken(sum: Float32Array, values: Int8Array, token: number, weight: number): void {
-  const from = token * sum.length
-  for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + weight * (values[from + at] as number)
+/** Of length 1. Four tokens at a time: most of the time would go into reading and writing the sum. */
+function weightedSum({ dimensions, scales, values }: StaticTable) {
+  const sum = new Float64Array(dimensions)
+  return (tokens: readonly number[], weigh: (token: number) => number): Float32Array => {
+    sum.fill(0)
+    for (let first = 0; first < tokens.length; first += 4) {
+      const one = tokens[first] as number
+      const two = tokens[first + 1] ?? one
+      const three = tokens[first + 2] ?? one
+      const four = tokens[first + 3] ?? one
+      const there = tokens.length - first
+      const a = weigh(one) * (scales[one] as number)
+      const b = there > 1 ? weigh(two) * (scales[two] as number) : 0
+      const c = there > 2 ? weigh(three) * (scales[three] as number) : 0
+      const d = there > 3 ? weigh(four) * (scales[four] as number) : 0
+      for (let at = 0; at < dimensions; at++)
+        sum[at] =
+          (sum[at] as number) +
+          a * (values[one * dimensions + at] as number) +
+          b * (values[two * dimensions + at] as number) +
+          c * (values[three * dimensions + at] as number) +
+          d * (values[four * dimensions + at] as number)
+    }
+    return normalised(Float32Array.from(sum))
+  }
 }
 
 /**
@@ -70,6 +93,7 @@ function addToken(sum: Float32Array, values: Int8Array, token: number, weight: n
  */
 export function staticEmbedder(table: StaticTable): Embedder {
   const embedText = textEmbedder(table)
+  const sumOf = weightedSum(table)
   return {
     embedding: staticEmbedding,
     async embedTexts(texts, signal) {
@@ -84,13 +108,13 @@ export function staticEmbedder(table: StaticTable): Embedder {
       const counts = new Map<string, number>()
       for (const word of tokenWords(query)) counts.set(word, (counts.get(word) ?? 0) + 1)
       const known = await frequencies([...counts.keys()], [])
-      const sum = new Float32Array(table.dimensions)
+      const weights = new Map<number, number>()
       for (const [word, count] of counts) {
         const rarity = Math.log(1 + known.chunks / ((known.words.get(word) ?? 0) + 0.5))
-        for (const token of table.tokens.of(word))
-          addToken(sum, table.values, token, Math.sqrt(count) * rarity * (table.scales[token] as number))
+        for (const token of table.tokens.ofWord(word))
+          weights.set(token, (weights.get(token) ?? 0) + Math.sqrt(count) * rarity)
       }
-      return normalised(sum)
+      return sumOf([...weights.keys()], (token) => weights.get(token) ?? 0)
     },
     close: async () => {},
   }
