@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path'
 import { invalid } from '../core/error.ts'
-import type { Chunker, Embedders, Preparer, Readers, VectorStore } from '../core/knowledge/drivers.ts'
+import type { Chunker, Embedders, Preparer, Readers, Reranker, VectorStore } from '../core/knowledge/drivers.ts'
 import { chunkers } from './chunkers/all.ts'
 import { createEmbedders, type EmbedderOptions } from './embedders/all.ts'
 import { createPreparer } from './preparing/preparer.ts'
 import { readers } from './readers/all.ts'
+import { crossEncoder, type RerankerOptions } from './rerankers/cross-encoder.ts'
 import { lanceVectors } from './vectors/lancedb.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
@@ -16,6 +17,7 @@ export interface KnowledgeDriverOptions {
     tenant?: string | undefined
   }
   embedding: EmbedderOptions
+  rerank?: Omit<RerankerOptions, 'cacheFolder' | 'root'> | undefined
   /** Used when `vectorDb.baseUrl` is not set. */
   dataFolder: string
   /** Base of a relative `baseUrl`; default: the working directory. */
@@ -26,6 +28,7 @@ export interface KnowledgeDrivers {
   readers: Readers
   chunkers: readonly Chunker[]
   embedders: Embedders
+  reranker: Reranker | undefined
   preparer: Preparer
   vectors: VectorStore
   /** The file of the document store beside these vectors; `:memory:` for vectors in memory. */
@@ -38,11 +41,13 @@ const safeName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 /** The drivers of a knowledge base. Does no I/O and loads no library; `database` and `tenant` get a folder each. */
 export function createKnowledgeDrivers(options: KnowledgeDriverOptions): KnowledgeDrivers {
   const folder = knowledgeFolder(options)
+  const { cacheFolder } = options.embedding
   const inMemory = options.vectorDb.type === 'memory'
   return {
     readers,
     chunkers,
     embedders: createEmbedders(options.embedding),
+    reranker: options.rerank && crossEncoder({ ...options.rerank, cacheFolder, root: options.root }),
     preparer: createPreparer(),
     vectors: inMemory ? memoryVectors() : lanceVectors({ folder: join(folder, 'vectors') }),
     documentsPath: inMemory ? ':memory:' : join(folder, 'knowledge.db'),

@@ -21,6 +21,7 @@ export function composeKnowledge(
   const { documentsPath, ...drivers } = createKnowledgeDrivers({
     vectorDb,
     embedding,
+    rerank: config.knowledge.rerank,
     dataFolder: config.dataFolder,
     root: config.root,
   })

@@ -26,7 +26,7 @@ import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { Fit } from './retrieval.ts'
+import { Fit, Reranking } from './retrieval.ts'
 
 export const Filters = component(filtersName, filters)
 
@@ -114,6 +114,7 @@ const SearchTrace = component(
           rank: z.int().describe('From 1, before repetitions of better results are left out.'),
           score: z.number().describe('0 to 1, higher is better.'),
           lists: listPlaces,
+          weight: z.number().exactOptional().describe('What its score was multiplied by, unless it is 1.'),
           line_start: z.int().exactOptional(),
           line_end: z.int().exactOptional(),
           page: z.int().exactOptional(),
@@ -121,6 +122,7 @@ const SearchTrace = component(
       )
       .describe('The results, and what else was found, 20 in all unless there are more results.'),
     fit: Fit.exactOptional(),
+    rerank: Reranking.exactOptional(),
   }),
 ) satisfies z.ZodType<CoreTrace>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Fit as CoreFit } from '../core/knowledge/knowledge.ts'
-import type { RetrievalHit as CoreRetrievalHit } from '../core/knowledge/retrieval.ts'
+import type { Reranking as CoreReranking, RetrievalHit as CoreRetrievalHit } from '../core/knowledge/retrieval.ts'
 import { flag, jsonObject } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 
@@ -49,6 +49,20 @@ export const Fit = component(
     .describe('How well the passages fit the whole query, from 0 to 1, and what that is made of.'),
 ) satisfies z.ZodType<CoreFit>
 
+export const Reranking = component(
+  'Reranking',
+  z
+    .object({
+      model: z.string(),
+      candidates: z.int().describe('How many passages it was given.'),
+      duration_ms: z.number(),
+      skipped: z.string().exactOptional().describe('Why their order was left as it was.'),
+    })
+    .describe(
+      'How a cross-encoder ordered the best passages. Their places before and after are in the lists `fused` and `rerank`.',
+    ),
+) satisfies z.ZodType<CoreReranking>
+
 /** What is recorded of a search besides its query and results. */
 export const aboutRetrieval = {
   collection: z.string().exactOptional(),
@@ -57,6 +71,7 @@ export const aboutRetrieval = {
   filters: jsonObject().exactOptional(),
   words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
   duration_ms: z.number().exactOptional(),
+  rerank: Reranking.exactOptional(),
   fit: Fit.exactOptional(),
   abstained: z
     .object({ reason: z.string(), score: z.number(), threshold: z.number() })

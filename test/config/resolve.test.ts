@@ -219,6 +219,17 @@ describe('resolveConfig', () => {
     expect(await collect(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
   })
 
+  it('has no reranker unless one is asked for', () => {
+    const rerankOf = (rerank: unknown) => resolve({ knowledge: { rerank } } as UserConfig).knowledge.rerank
+    const usual = { model: 'Xenova/ms-marco-MiniLM-L-6-v2', candidates: 20, timeoutMs: 3_000 }
+    expect(rerankOf(undefined)).toBeUndefined()
+    expect(rerankOf(false)).toBeUndefined()
+    expect(rerankOf(true)).toEqual(usual)
+    expect(rerankOf({})).toEqual(usual)
+    const own = { model: './models/mine', candidates: 50, timeout: '1s', dtype: 'q8' }
+    expect(rerankOf(own)).toEqual({ model: './models/mine', candidates: 50, timeoutMs: 1_000, dtype: 'q8' })
+  })
+
   it('keeps entities in the order agents, teams, workflows, bound to the config', () => {
     const bindings: unknown[] = []
     const entities = resolve(
@@ -395,6 +406,22 @@ describe('a complaint of resolveConfig', () => {
       'knowledge.maxFileSize',
       { knowledge: { maxFileSize: '5TB' } },
       "must be a number of bytes above 0, or a size with KB, MB or GB, not '5TB'",
+    ],
+    [
+      'knowledge.rerank',
+      { knowledge: { rerank: 'Xenova/ms-marco' } },
+      "must be an object with model, candidates, timeout, dtype, not 'Xenova/ms-marco'",
+    ],
+    ['knowledge.rerank.model', { knowledge: { rerank: { model: ' ' } } }, "must be a text that is not empty, not ' '"],
+    [
+      'knowledge.rerank.candidates',
+      { knowledge: { rerank: { candidates: 1 } } },
+      'must be a whole number from 2 to 100, not 1',
+    ],
+    [
+      'knowledge.rerank.timeout',
+      { knowledge: { rerank: { timeout: '2m' } } },
+      "must be a time from 1 ms to 60 s: milliseconds, or a time like '500ms' or '3s', not '2m'",
     ],
     ['knowledge.sources.0', { knowledge: { sources: [''] } }, "must be a text that is not empty, not ''"],
     [

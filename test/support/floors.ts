@@ -55,6 +55,7 @@ const floors: Record<string, Floor> = {
     folders: [
       '.',
       'preparing',
+      'rerankers',
       'vectors embedders readers',
       'readers/office readers/mail',
       'readers/markup',

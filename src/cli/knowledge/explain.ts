@@ -70,6 +70,7 @@ export function formatExplanation(
     ...(limit !== undefined && { limit }),
     ...(filters !== undefined && { filters: filters as NonNullable<TracedRetrieval['filters']> }),
     ...(trace && { collection: trace.collection, words: trace.words, ...(trace.fit && { fit: trace.fit }) }),
+    ...(trace?.rerank && { rerank: trace.rerank }),
   }
   return [...formatRetrieval(search, width), ...results.flatMap(formatHit)]
 }

@@ -30,6 +30,7 @@ export function formatRetrieval(retrieval: TracedRetrieval, width = tableColumns
     `  searched  ${terminalLine(query)}`,
     `            ${[formatCounts(passages, retrieval.duration_ms), ...settingsOf(retrieval)].join('  ')}`,
     ...wordsOf(retrieval),
+    ...rerankingOf(retrieval),
     ...fitOf(retrieval),
     ...silenceOf(retrieval),
     ...formatPassages(passages, width),
@@ -65,6 +66,13 @@ function fitOf({ fit }: TracedRetrieval): string[] {
     `  fit       ${[`${score.toFixed(2)} (${threshold.toFixed(2)} to be quoted)`, ...parts].join('  ')}`,
     ...(counts.length === 0 ? [] : [`            of ${fit.chunks} chunks: ${terminalLine(counts.join(', '))}`]),
   ]
+}
+
+function rerankingOf({ rerank }: Pick<Retrieval, 'rerank'>): string[] {
+  if (rerank === undefined) return []
+  const { model, candidates, duration_ms, skipped } = rerank
+  const done = `${candidates} passages by ${model} in ${formatDuration(duration_ms)}`
+  return [`  reranked  ${terminalLine(skipped === undefined ? done : `no: ${skipped}`)}`]
 }
 
 function silenceOf({ abstained }: Pick<Retrieval, 'abstained'>): string[] {

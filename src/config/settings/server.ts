@@ -87,6 +87,9 @@ const proxies = choose((value): Proxies => {
   return Array.isArray(value) ? list(proxy) : proxy.transform((one) => [one])
 })
 
+/** Of models that transformers.js runs. */
+export const numberFormats = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const
+
 const serverFields = settings({
   address: address.optional(),
   prefix: path().prefault('/api/v1'),
@@ -124,7 +127,7 @@ const serverFields = settings({
     model: text().optional(),
     baseUrl: text().optional(),
     /** Number format of a sentence model; default: the cached one, or `q8` for a download. */
-    dtype: oneOf(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']).optional(),
+    dtype: oneOf(numberFormats).optional(),
   }).prefault({}),
   knowledgeApi: settings({
     search: flag().default(true),

@@ -1,18 +1,36 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { defaultMaxFileSize, knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
-import { callback, integer, list, object, settings } from '../../schema/field.ts'
+import { callback, choose, duration, integer, list, object, oneOf, settings, text } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { prices } from './prices.ts'
-import { collection, serverSettings } from './server.ts'
+import { collection, numberFormats, serverSettings } from './server.ts'
 import { size } from './size.ts'
 import { knowledgeSource } from './sources.ts'
 import { sourceWeights } from './weights.ts'
 
+const someSeconds = "a time from 1 ms to 60 s: milliseconds, or a time like '500ms' or '3s'"
+
 /** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
 const entities = <T extends object>() => object<Record<string, T>>('an object with one entry per id').default({})
+
+/** A cross-encoder that orders the best results of a hybrid search anew. `true`: with every default. Off without it. */
+const rerankSettings = settings({
+  /** A name in the model cache, or a folder: a path that begins with `/`, `./` or `../`, relative to the config file. */
+  model: text().default('Xenova/ms-marco-MiniLM-L-6-v2'),
+  candidates: integer(2, 100).default(20),
+  /** After it a search goes on without. */
+  timeout: duration(1, someSeconds, 60_000).default(3_000),
+  dtype: oneOf(numberFormats).optional(),
+}).transform(({ timeout, ...given }) => ({ ...given, timeoutMs: timeout }))
+const rerank = choose(
+  (value): z.ZodType<z.output<typeof rerankSettings> | undefined, z.input<typeof rerankSettings> | boolean> => {
+    if (value === true) return z.literal(true).transform(() => rerankSettings.parse({}))
+    return value === false ? z.literal(false).transform(() => undefined) : rerankSettings
+  },
+)
 
 const userFields = settings({
   model: modelSetting.optional(),
@@ -24,6 +42,7 @@ const userFields = settings({
     chunkOverlap: integer(0, knowledgeLimits.chunkOverlap).optional(),
     maxFileSize: size().prefault(defaultMaxFileSize),
     weights: sourceWeights().optional(),
+    rerank: rerank.optional(),
   })
     .superRefine(({ chunkSize, chunkOverlap }, context) => {
       if (chunkSize === undefined || chunkOverlap === undefined || chunkOverlap < chunkSize) return

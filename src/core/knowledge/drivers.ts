@@ -141,6 +141,19 @@ export interface Embedders {
   open(embedding: Embedding): Promise<Embedder>
 }
 
+/** Says of texts how well they answer a query: better than rankings do, and slower. */
+export interface Reranker {
+  readonly model: string
+  /** How many of the best are scored, and how long that may take. */
+  readonly candidates: number
+  readonly timeoutMs: number
+  /** Why it can't be used. */
+  problem(): Promise<string | undefined>
+  /** From 0 to 1, in order. Throws `unavailable` with the reason. */
+  score(query: string, texts: readonly string[], signal: AbortSignal): Promise<number[]>
+  close(): Promise<void>
+}
+
 export interface VectorRow {
   chunk: number
   generation: number

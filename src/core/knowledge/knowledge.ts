@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { FileContent } from './drivers.ts'
 import type { SourceStatus } from './remote-source.ts'
+import type { Reranking } from './retrieval.ts'
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const
 export type SearchMode = (typeof searchModes)[number]
@@ -115,6 +116,7 @@ export interface SearchTrace {
   words: string[]
   /** The results and, up to `tracedCandidates` in all, what else was found, best first. */
   candidates: Candidate[]
+  rerank?: Reranking
   /** Missing when the keyword search was not made. */
   fit?: Fit
 }

@@ -23,6 +23,16 @@ export interface RetrievalHit {
   told?: boolean
 }
 
+/** How a cross-encoder ordered the best passages: their places are in the lists `fused`, before it, and `rerank`. */
+export interface Reranking {
+  model: string
+  /** How many it was given. */
+  candidates: number
+  duration_ms: number
+  /** Why their order was left as it was. */
+  skipped?: string
+}
+
 /** A search of the knowledge base by the agent or a tool. */
 export interface Retrieval {
   type: 'retrieval'
@@ -37,6 +47,7 @@ export interface Retrieval {
   duration_ms?: number
   /** How well the passages fit the whole query. */
   fit?: Fit
+  rerank?: Reranking
   /** Why the agent says nothing from the knowledge base although the search found something. */
   abstained?: { reason: string; score: number; threshold: number }
 }

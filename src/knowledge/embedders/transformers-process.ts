@@ -9,6 +9,17 @@ export interface EmbeddingProcess {
   close(): Promise<void>
 }
 
+/** A process that runs a model; its answer has a list of numbers for each text. */
+export interface ModelProcess extends Omit<EmbeddingProcess, 'embed'> {
+  ask(message: object): Promise<{ vectors?: number[][] }>
+}
+
+interface ModelPlace {
+  model: string
+  cacheFolder: string
+  type: ModelType
+}
+
 interface Reply {
   id: number
   vectors?: number[][]
@@ -27,18 +38,21 @@ export function libraryUrl(): string | undefined {
 }
 
 /** Loads the model in its own process, which never goes online. Throws `unavailable` with the reason. */
-export async function startEmbeddingProcess(options: {
-  model: string
-  cacheFolder: string
-  type: ModelType
-}): Promise<EmbeddingProcess> {
+export async function startEmbeddingProcess(place: ModelPlace): Promise<EmbeddingProcess> {
+  const { ask, ...process } = await startModelProcess(childProgram, 'embedding model', place)
+  return { ...process, embed: async (texts) => (await ask({ texts })).vectors ?? [] }
+}
+
+/** Runs a program that takes `load` first; `what` names its model in errors. */
+export async function startModelProcess(program: string, what: string, options: ModelPlace): Promise<ModelProcess> {
+  const unavailable = unavailableModel(what)
   const library = libraryUrl()
   if (library === undefined) throw unavailable('the package @huggingface/transformers is not installed')
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', childProgram], {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
-  const ask = questions(child)
+  const ask = questions(child, unavailable)
   const alive = () => child.exitCode === null && child.signalCode === null && child.connected
   const close = () =>
     new Promise<void>((resolve) => {
@@ -53,10 +67,13 @@ export async function startEmbeddingProcess(options: {
     await close()
     throw error
   }
-  return { alive, close, embed: async (texts) => (await ask({ texts })).vectors ?? [] }
+  return { alive, close, ask }
 }
 
-function questions(child: ChildProcess): (message: object) => Promise<Reply> {
+function questions(
+  child: ChildProcess,
+  unavailable: (reason: string) => AppError,
+): (message: object) => Promise<Reply> {
   const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>()
   let lastId = 0
   const end = (reason: string) => {
@@ -88,6 +105,5 @@ function questions(child: ChildProcess): (message: object) => Promise<Reply> {
   }
 }
 
-function unavailable(reason: string): AppError {
-  return new AppError('unavailable', `The embedding model could not be run: ${reason}.`)
-}
+const unavailableModel = (what: string) => (reason: string) =>
+  new AppError('unavailable', `The ${what} could not be run: ${reason}.`)

@@ -65,8 +65,9 @@ async function search(
   const { results: hits, mode, trace } = found
   const about = { mode, limit, ...(filters === undefined ? {} : { filters }), duration_ms }
   const results = trace?.candidates ?? hits.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
-  const { collection: searchedIn, words, fit } = trace ?? {}
-  const traced = trace === undefined ? {} : { collection: searchedIn, words, ...(fit && { fit }) }
+  const { collection: searchedIn, words, fit, rerank } = trace ?? {}
+  const judged = { ...(fit && { fit }), ...(rerank && { rerank }) }
+  const traced = trace === undefined ? {} : { collection: searchedIn, words, ...judged }
   return { hits, event: withTold({ type: 'retrieval', query, results, ...traced, ...about }, hits) }
 }
 

@@ -16,6 +16,7 @@ type Kind =
   | 'mode'
   | 'abstained'
   | 'fit'
+  | 'rerank'
   | 'status'
   | 'true'
   | 'waiting'
@@ -71,6 +72,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     words: maybe('texts'),
     duration_ms: maybe('number'),
     fit: maybe('fit'),
+    rerank: maybe('rerank'),
     abstained: maybe('abstained'),
   },
   source: {
@@ -200,6 +202,15 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
       isObject(value) && isText(value.reason) && Number.isFinite(value.score) && Number.isFinite(value.threshold),
   ],
   fit: ['{ score, threshold, coverage, chunks, words } with valid parts', isFit],
+  rerank: [
+    '{ model, candidates, duration_ms }, perhaps with `skipped`',
+    (value) =>
+      isObject(value) &&
+      isText(value.model) &&
+      Number.isSafeInteger(value.candidates) &&
+      Number.isFinite(value.duration_ms) &&
+      (value.skipped === undefined || isText(value.skipped)),
+  ],
   true: ['true', (value) => value === true],
   status: [
     "'completed', 'failed' or 'cancelled'",

@@ -83,7 +83,7 @@ export function toChunk(chunk: CurrentChunk, stretch: Stretch = chunk): Chunk {
   }
 }
 
-function explain(hit: SearchHit, rank: number, key: number, { lists, embedder, words }: Found): HitExplanation {
+function explain(hit: SearchHit, rank: number, key: number, { lists, shown, embedder, words }: Found): HitExplanation {
   let best = { matches: -1, at: 0, text: '' }
   for (const [at, text] of hit.content.split('\n').entries()) {
     const inLine = new Set(wordsOf(text))
@@ -103,6 +103,6 @@ function explain(hit: SearchHit, rank: number, key: number, { lists, embedder, w
     text: best.text,
     words,
     matches: words.filter((word) => own.has(word)),
-    lists: placesIn(lists, key),
+    lists: placesIn(shown, key),
   }
 }

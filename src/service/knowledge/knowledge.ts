@@ -7,6 +7,7 @@ import type {
   Embedding,
   Preparer,
   Readers,
+  Reranker,
   VectorStore,
 } from '../../core/knowledge/drivers.ts'
 import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
@@ -39,6 +40,8 @@ export interface KnowledgeOptions {
   documents: DocumentStore
   vectors: VectorStore
   embedders: Embedders
+  /** Orders the best results anew. */
+  reranker?: Reranker | undefined
   readers: Pick<Readers, 'list'>
   chunkers: readonly Pick<Chunker, 'name' | 'description'>[]
   preparer: Preparer
@@ -212,7 +215,12 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   }
 
   return {
-    open: () => documents.open(),
+    async open() {
+      await documents.open()
+      const problem = await options.reranker?.problem()
+      if (problem !== undefined)
+        logger.warn({ model: options.reranker?.model }, `search results are not reranked: ${problem}`)
+    },
 
     async close() {
       stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
@@ -223,6 +231,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         indexes.clear()
         tidied = undefined
         await options.preparer.close()
+        await options.reranker?.close()
         await vectors.close()
         await documents.close()
       })
@@ -237,7 +246,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const empty = { collection: settings.collection, words: [], candidates: [] }
       if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
       const index = mode === 'keyword' ? undefined : () => indexOf(collection)
-      return searchCollection({ documents, weightOf }, collection, index, settings, signal)
+      return searchCollection({ documents, weightOf, reranker: options.reranker }, collection, index, settings, signal)
     },
 
     ingest: ingestion.ingest,

@@ -1,4 +1,5 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
+import type { Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
 import type { KnownWords } from './fit.ts'
@@ -6,6 +7,7 @@ import { fuse, keywordList, type RankedList, weighed } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
+import { rerank } from './rerank.ts'
 import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
 import { rankByWords, toShare } from './words.ts'
@@ -17,6 +19,8 @@ export interface Found {
   ranking: Ranking
   /** What the ranking was made of, by name: `keyword` and one list per embedder. */
   lists: readonly RankedList[]
+  /** These and, if it was reranked, the lists before and after. */
+  shown: readonly RankedList[]
   /** The name of the list by the collection's embedder. */
   embedder: string
   words: string[]
@@ -29,6 +33,7 @@ export interface Found {
 export interface SearchDrivers {
   documents: DocumentStore
   weightOf: SourceWeights
+  reranker: Reranker | undefined
 }
 
 /** Vectors of all chunks by one embedder. */
@@ -39,7 +44,7 @@ type VectorIndex = Pick<VectorList, 'table' | 'embedder'>
  * cosine. While vectors are unavailable, hybrid searches without them.
  */
 export async function searchCollection(
-  { documents, weightOf }: SearchDrivers,
+  { documents, weightOf, reranker }: SearchDrivers,
   collection: Collection,
   index: (() => Promise<CollectionIndex>) | undefined,
   settings: SearchSettings,
@@ -72,10 +77,27 @@ export async function searchCollection(
   const places = await findPlaces(documents, collection, fused)
   const weights = new Map([...places].map(([key, { source }]) => [key, weightOf(source)]))
   const ranking = weighed(fused, weights)
-  const found = { ranking, lists, weights, embedder: collection.embedding.provider, words, known }
+  const { query } = settings
+  const reranked =
+    reranker &&
+    mode === 'hybrid' &&
+    (await rerank(documents, collection, reranker, { query, ranking, weights, signal }))
+  const found: Found = {
+    ranking: reranked ? reranked.ranking : ranking,
+    lists,
+    shown: reranked ? [...lists, ...reranked.lists] : lists,
+    weights,
+    embedder: collection.embedding.provider,
+    words,
+    known,
+  }
   const hits = await toHits(documents, collection, found, settings)
   const results = hits.map(({ hit }) => hit)
-  return { results, mode, ...(settings.trace && { trace: traceOf(collection, found, places, hits, settings.query) }) }
+  const trace = settings.trace && {
+    ...traceOf(collection, found, places, hits, query),
+    ...(reranked && { rerank: reranked.reranking }),
+  }
+  return { results, mode, ...(trace && { trace }) }
 }
 
 /** The vectors to search, by the name of their list. */

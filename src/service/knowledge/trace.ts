@@ -44,7 +44,7 @@ function toCandidate(
   key: number,
   rank: number,
   score: number,
-  { lists, weights }: Found,
+  { shown, weights }: Found,
 ): Candidate {
   const weight = weights.get(key) ?? usualWeight
   return {
@@ -53,7 +53,7 @@ function toCandidate(
     source,
     rank,
     score,
-    lists: placesIn(lists, key),
+    lists: placesIn(shown, key),
     ...(weight === usualWeight ? {} : { weight }),
     ...(line_start === undefined ? {} : { line_start }),
     ...(line_end === undefined ? {} : { line_end }),

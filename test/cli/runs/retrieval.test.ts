@@ -56,6 +56,15 @@ describe('a search', () => {
     for (const line of lines.slice(3)) expect(line.length).toBeLessThanOrEqual(40)
   })
 
+  it('says how it was reranked, or why not', () => {
+    const rerank = { model: 'tiny/cross', candidates: 20, duration_ms: 31 }
+    expect(shown({ ...search, rerank })).toContain('\n  reranked  20 passages by tiny/cross in 31 ms\n')
+    const skipped = "The reranker can't be used: \u001b[31mnot there."
+    expect(shown({ ...search, rerank: { ...rerank, skipped } })).toContain(
+      "\n  reranked  no: The reranker can't be used: not there.\n",
+    )
+  })
+
   it('says why nothing was quoted', () => {
     const abstained = { reason: 'The best passage does not fit the question.', score: 0.121, threshold: 0.34 }
     expect(shown({ ...search, abstained, passages: [passage(1, null)] })).toContain(

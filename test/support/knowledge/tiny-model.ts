@@ -8,16 +8,17 @@ function varint(value: number): Buffer {
   for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128)
   return Buffer.from([...bytes, rest])
 }
-const number = (field: number, value: number) => Buffer.concat([varint(field * 8), varint(value)])
-const bytes = (field: number, value: Buffer) => Buffer.concat([varint(field * 8 + 2), varint(value.length), value])
-const text = (field: number, value: string) => bytes(field, Buffer.from(value))
-const message = (field: number, ...fields: Buffer[]) => bytes(field, Buffer.concat(fields))
+export const number = (field: number, value: number) => Buffer.concat([varint(field * 8), varint(value)])
+export const bytes = (field: number, value: Buffer) =>
+  Buffer.concat([varint(field * 8 + 2), varint(value.length), value])
+export const text = (field: number, value: string) => bytes(field, Buffer.from(value))
+export const message = (field: number, ...fields: Buffer[]) => bytes(field, Buffer.concat(fields))
 
-const float = 1
-const int64 = 7
+export const float = 1
+export const int64 = 7
 
 /** ValueInfoProto of a tensor whose dimensions are names or sizes. */
-function tensor(field: number, name: string, type: number, dimensions: (string | number)[]): Buffer {
+export function tensor(field: number, name: string, type: number, dimensions: (string | number)[]): Buffer {
   const shape = dimensions.map((size) => message(1, typeof size === 'number' ? number(1, size) : text(2, size)))
   return message(field, text(1, name), message(2, message(1, number(1, type), message(2, ...shape))))
 }
@@ -56,7 +57,8 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 const tokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', ...letters, ...letters.map((letter) => `##${letter}`)]
 const special = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 
-function tokenizer(): object {
+/** `tokens` begins with the special ones. */
+export function tokenizer(tokens: readonly string[]): object {
   const added = special.map((content, id) => ({
     id,
     content,
@@ -66,7 +68,7 @@ function tokenizer(): object {
     normalized: false,
     special: true,
   }))
-  const piece = (id: string) => ({ SpecialToken: { id, type_id: 0 } })
+  const piece = (id: string, type_id = 0) => ({ SpecialToken: { id, type_id } })
   const single = [piece('[CLS]'), { Sequence: { id: 'A', type_id: 0 } }, piece('[SEP]')]
   return {
     version: '1.0',
@@ -84,7 +86,7 @@ function tokenizer(): object {
     post_processor: {
       type: 'TemplateProcessing',
       single,
-      pair: single,
+      pair: [...single, { Sequence: { id: 'B', type_id: 1 } }, piece('[SEP]', 1)],
       special_tokens: Object.fromEntries(
         ['[CLS]', '[SEP]'].map((id) => [id, { id, ids: [tokens.indexOf(id)], tokens: [id] }]),
       ),
@@ -108,7 +110,7 @@ export function tinyModelFiles(weights = 'onnx/model.onnx'): Map<string, Buffer>
       'config.json',
       json({ model_type: 'bert', architectures: ['BertModel'], hidden_size: dimensions, vocab_size: tokens.length }),
     ],
-    ['tokenizer.json', json(tokenizer())],
+    ['tokenizer.json', json(tokenizer(tokens))],
     ['tokenizer_config.json', json({ tokenizer_class: 'BertTokenizer', model_max_length: 128, pad_token: '[PAD]' })],
     [weights, tinyModel(tokens.length, dimensions)],
   ])
