@@ -4,7 +4,6 @@ interface Graph {
 
 /** What is seen together is loaded together: few large files are smaller, compressed, than many small ones. */
 const chunks: readonly [name: string, modules: RegExp][] = [
-  ['colours', /\/(?:highlight\.js|lowlight|devlop)\/|\/parts\/colours\.tsx$/],
   ['library', /\/studio\/(?:knowledge|agents|search)\//],
   ['chats', /./],
 ]

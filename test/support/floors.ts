@@ -146,8 +146,6 @@ const homes: readonly Home[] = [
   { library: 'preact', at: ['studio/'] },
   { library: '@preact/signals', at: ['studio/'] },
   { library: 'marked', at: ['cli/', 'studio/'] },
-  { library: 'lowlight', at: ['studio/'] },
-  { library: 'highlight.js', at: ['studio/'] },
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
   { library: 'ajv', at: ['schema/'] },

@@ -1,24 +1,19 @@
-import { common, createEmphasize } from 'emphasize'
+import { codeWords } from '../../core/text/code-words.ts'
 import type { Paint } from '../terminal/paint.ts'
 
-const emphasize = createEmphasize(common)
-
-export function highlight(code: string, language: string, paint: Paint): string {
-  const name = /^[\w+#.-]+/.exec(language)?.[0]?.toLowerCase()
-  if (!paint.coloured || name === undefined || !emphasize.registered(name)) return code
-  return emphasize.highlight(name, code, {
+/** Code in the colours of its language, which is the first word of what follows the fence. */
+export function highlight(code: string, info: string, paint: Paint): string {
+  const words = paint.coloured ? codeWords(code, info) : undefined
+  if (words === undefined) return code
+  const styles = {
     comment: paint.dim,
-    quote: paint.dim,
     keyword: paint.magenta,
-    'selector-tag': paint.magenta,
-    literal: paint.cyan,
-    number: paint.cyan,
     string: paint.green,
-    regexp: paint.green,
-    title: paint.yellow,
-    attr: paint.cyan,
-    attribute: paint.cyan,
-    addition: paint.green,
-    deletion: paint.red,
-  }).value
+    value: paint.cyan,
+    name: paint.yellow,
+    key: paint.cyan,
+    added: paint.green,
+    removed: paint.red,
+  }
+  return words.map(({ kind, text }) => (kind === undefined ? text : styles[kind](text))).join('')
 }

@@ -36,7 +36,7 @@ test('the sources of a turn lead to their passages, its reasoning is folded, its
   const { page, ...visited } = await visit(chromium, server.url, `/studio/s/${json.session_id}`)
   const turn = page.getByRole('article')
   await turn.getByRole('list', { name: 'Sources' }).waitFor()
-  await turn.locator('.hljs-keyword').waitFor()
+  await turn.locator('.code-keyword').waitFor()
   expect(await treeOf(turn)).toMatchInlineSnapshot(`
     "- article "When does the office open in winter?":
       - heading "You" [level=3]

@@ -1,5 +1,6 @@
 import { renderToString } from 'ink'
 import { describe, expect, it } from 'vitest'
+import { highlight } from '../../../src/cli/markdown/code.ts'
 import { Markdown } from '../../../src/cli/markdown/markdown.tsx'
 import { paintFor } from '../../../src/cli/terminal/paint.ts'
 
@@ -34,6 +35,14 @@ describe('Markdown', () => {
     expect(show('```ts\nconst a = 1\n```', 40, coloured)).toContain('\u001b[35mconst\u001b[39m')
     expect(show('```nonsense\nconst a = 1\n```', 40, coloured)).not.toContain('\u001b[')
     expect(show('# a\n\n**b**\n\n```ts\nconst a = 1\n```')).not.toContain('\u001b[')
+  })
+
+  // A library whose time grows with the third power takes half a minute.
+  it('is done at once with code that is hard to colour', () => {
+    const code = '[]('.repeat(3000)
+    const start = performance.now()
+    expect(highlight(code, 'markdown', coloured)).toBe(code)
+    expect(performance.now() - start).toBeLessThan(1000)
   })
 
   it.each(['[', '> ', '- ', '*a_', '`', '![](', '<a ', '| a '])('is done with 4,096 characters of %j', (piece) => {
