@@ -42,7 +42,7 @@ test('"try it out" runs an agent and shows its answer', async () => {
     status: 'completed',
     content: 'words from the browser',
   })
-  expect(visit.paths).toContain('/api/v1/agents/echo/run')
+  expect(visit.paths()).toContain('/api/v1/agents/echo/run')
   expect(await visit.end()).toEqual(nothingWrong)
 })
 
@@ -132,7 +132,7 @@ test('with keys, the page asks for one, says when it is wrong and works with the
 test('the address of the server leads to the studio, and where it is off to the places of the server', async () => {
   const led = await visitDocs(open, '/')
   await led.page.getByRole('heading', { name: 'New chat' }).waitFor()
-  expect(led.paths.slice(0, 2)).toEqual(['/', '/studio'])
+  expect(led.paths().slice(0, 2)).toEqual(['/', '/studio'])
   expect(await led.end()).toEqual(nothingWrong)
 
   const visit = await visitDocs(bare, '/')

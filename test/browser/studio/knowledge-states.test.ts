@@ -85,7 +85,7 @@ test('an empty one says how to fill it, and what comes is there at once', async 
       - listbox "Documents""
   `)
   expect(await treeOf(page.locator('.library-status'))).toMatchInlineSnapshot(`
-    "- text: 0 documents · 0 passages · embedder lexical hashed-ngrams-1
+    "- text: 0 documents · 0 passages · embedder static docs-en-1
     - status
     - button "Reindex…""
   `)
@@ -139,7 +139,7 @@ test('a key that may not read the knowledge base has no tab of it, and is told w
       - link "Agents":
         - /url: /studio/agents"
   `)
-  expect(visited.paths.filter((path) => path.includes('/knowledge/'))).toEqual([])
+  expect(visited.paths().filter((path) => path.includes('/knowledge/'))).toEqual([])
   expect(await lookAt(page)).toEqual([])
   await visited.end()
 })

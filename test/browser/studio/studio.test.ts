@@ -138,7 +138,7 @@ test('a member of a team has a run of its own, and every event can be looked at'
   await page.getByRole('link', { name: 'inside another run' }).click()
   await page.getByRole('tab', { name: 'Timeline' }).click()
   await page.getByRole('row', { name: /^step right/ }).waitFor()
-  expect(visited.paths.filter((path) => path === '/studio')).toHaveLength(1)
+  expect(visited.paths().filter((path) => path === '/studio')).toHaveLength(1)
   expect(await visited.end()).toEqual(nothingWrong)
 })
 

@@ -23,9 +23,8 @@ export async function visit(chromium: TestBrowser, origin: string, path: string,
   return {
     page,
     urls,
-    get paths() {
-      return urls.map((url) => new URL(url).pathname)
-    },
+    /** Of the requests so far. */
+    paths: () => urls.map((url) => new URL(url).pathname),
     async end() {
       await context.close()
       const foreign = urls.filter((url) => !/^(?:data|blob):/.test(url) && new URL(url).origin !== origin)
