@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BlockSplitter } from '../../src/core/text/blocks.ts'
 import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
 import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
-import { safeName } from '../../src/studio/parts/format.ts'
+import { formatScore, safeName } from '../../src/studio/parts/format.ts'
 
 function blocksOf(text: string): string[] {
   const splitter = new BlockSplitter()
@@ -67,4 +67,17 @@ describe('files that a server may not take', () => {
   ])('are told before they are sent %#', (files, words) => {
     expect(warningOf(files)).toBe(words === '' ? '' : `${words}, unless its limits are set otherwise.`)
   })
+})
+
+test.each([
+  [0, '0.00'],
+  [0.1234, '0.12'],
+  [12.3456, '12.35'],
+  [0.05, '0.05'],
+  [0.0042, '0.0042'],
+  [0.016_393, '0.0164'],
+  [-0.000_123_4, '-0.000123'],
+  [0.000_000_12, '1.2e-7'],
+])('the score %d is shown as %s', (score, words) => {
+  expect(formatScore(score)).toBe(words)
 })

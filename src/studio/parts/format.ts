@@ -32,6 +32,12 @@ export function formatCost(cost: { usd: number; local?: true } | null | undefine
   return cost.usd === 0 ? '$0' : cost.usd < 0.01 ? `$${cost.usd.toFixed(4)}` : `$${cost.usd.toFixed(2)}`
 }
 
+/** Two places behind the point; what is so small that they say nothing, with three digits that do. */
+export function formatScore(score: number): string {
+  const isSmall = score !== 0 && Math.abs(score) < 0.1
+  return isSmall ? `${Number(score.toPrecision(3))}` : score.toFixed(2)
+}
+
 /** `7 bytes`, `3.1 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return bytes === 1 ? '1 byte' : `${bytes} bytes`

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { formatScore } from './format.ts'
 import { placeAfter } from './list-keys.ts'
 
 /** A passage that a search found, and why it stands where it stands. */
@@ -70,7 +71,7 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
               aria-current={hit.id === opened ? 'true' : undefined}
             >
               <td>{hit.rank}</td>
-              <td>{hit.score.toFixed(2)}</td>
+              <td>{formatScore(hit.score)}</td>
               {lists.map((list) => (
                 <td key={list}>{inList(hit, list)}</td>
               ))}
@@ -106,7 +107,7 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
 
 function inList({ lists }: Hit, list: string): string {
   const found = lists[list]
-  return found === undefined ? '–' : `${found.rank} (${found.score.toFixed(2)})`
+  return found === undefined ? '–' : `${found.rank} (${formatScore(found.score)})`
 }
 
 interface Place {

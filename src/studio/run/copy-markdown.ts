@@ -2,7 +2,7 @@ import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { RunDetail } from '../../wire/run.ts'
 import { withoutBase64 } from '../parts/base64.ts'
-import { formatBytes, formatCost, formatMs } from '../parts/format.ts'
+import { formatBytes, formatCost, formatMs, formatScore } from '../parts/format.ts'
 import type { RunEvents } from '../state/events.ts'
 import type { CallRecord, TracedCall } from '../state/records.ts'
 import type { Step } from '../state/steps.ts'
@@ -112,7 +112,7 @@ function eventOf(event: RunEvent, { kind }: Step): string[] {
         event.results
           .map(({ source, line_start, score, told }) => {
             const line = line_start === undefined ? '' : `:${line_start}`
-            return `- ${score.toFixed(2)} ${inline(source)}${line}${told === false ? ' (not told)' : ''}`
+            return `- ${formatScore(score)} ${inline(source)}${line}${told === false ? ' (not told)' : ''}`
           })
           .join('\n'),
       ].filter((block) => block !== '')

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { markCited } from '../../core/text/citations.ts'
-import { formatMs } from '../parts/format.ts'
+import { formatMs, formatScore } from '../parts/format.ts'
 import type { RunEvents } from '../state/events.ts'
 import type { EventOf } from '../state/records.ts'
 import type { Studio } from '../state/studio.ts'
@@ -63,8 +63,8 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason}. The score of the best passage is {abstained.score.toFixed(2)}, and needs
-          to be at least {abstained.threshold.toFixed(2)}.
+          Nothing was told: {abstained.reason}. The score of the best passage is {formatScore(abstained.score)}, and
+          needs to be at least {formatScore(abstained.threshold)}.
         </p>
       )}
       {results.length === 0 ? (
@@ -99,11 +99,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                     <tr class={hit.told === false ? 'untold' : undefined}>
                       <td>{number === undefined ? '–' : `[${number}]`}</td>
                       <td>{hit.rank ?? place + 1}</td>
-                      <td>{hit.score.toFixed(2)}</td>
+                      <td>{formatScore(hit.score)}</td>
                       {lists.map((list) => (
                         <td key={list}>{inList(hit, list)}</td>
                       ))}
-                      {hasWeights ? <td>{hit.weight === undefined ? '–' : hit.weight.toFixed(2)}</td> : null}
+                      {hasWeights ? <td>{hit.weight === undefined ? '–' : formatScore(hit.weight)}</td> : null}
                       <td class="where">
                         <button
                           type="button"
@@ -172,7 +172,7 @@ function aboutFit({ score, coverage, similarity, agreement, chunks, words }: Non
 
 function inList({ lists }: Hit, list: string): string {
   const found = lists?.[list]
-  return found === undefined ? '–' : `${found.rank} (${found.score.toFixed(2)})`
+  return found === undefined ? '–' : `${found.rank} (${formatScore(found.score)})`
 }
 
 /** A search by words says that some were found; which, is known when the text is. */
@@ -182,7 +182,7 @@ function wordsOf({ lists }: Hit, found: readonly string[] | undefined, { words }
 }
 
 function whyUntold({ limit, results, abstained }: Retrieval): string {
-  if (abstained !== undefined) return `not told: score, needs ${abstained.threshold.toFixed(2)}`
+  if (abstained !== undefined) return `not told: score, needs ${formatScore(abstained.threshold)}`
   const told = results.filter((result) => result.told !== false).length
   return limit !== undefined && told >= limit ? `not told: limit ${limit}` : 'not told'
 }
