@@ -51,6 +51,20 @@ export async function assertReachable(url: URL, rules: AddressRules): Promise<vo
   throw refused(`The name '${host}' leads to no ${what}.`)
 }
 
+/**
+ * The addresses behind an allowed address, for programs that make their own connections. Throws `invalid_request` as
+ * `assertReachable` does.
+ */
+export async function checkedPlaces(url: URL, rules: AddressRules): Promise<string[]> {
+  const host = hostOf(url)
+  if (ipaddr.isValid(host)) return [host]
+  await assertReachable(url, rules)
+  const { network = machine } = rules
+  const found = await network.lookup(host, { all: true }).catch(() => [])
+  for (const { address } of found) assertAllowed(address, rules)
+  return found.map(({ address }) => address)
+}
+
 /** For a connection: it is made to the addresses that were checked, so that a name can't change its address in between. */
 export function checkedLookup(rules: AddressRules): LookupFunction {
   const { network = machine } = rules

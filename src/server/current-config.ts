@@ -32,7 +32,7 @@ export class CurrentConfig {
     this.#config = initial
     this.#options = options
     const { knowledge } = options
-    this.#remote = knowledge && new RemoteSources({ ...options, knowledge })
+    this.#remote = knowledge && new RemoteSources({ ...options, knowledge, root: initial.root })
   }
 
   get value(): ResolvedConfig {

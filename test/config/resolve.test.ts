@@ -425,6 +425,16 @@ describe('a complaint of resolveConfig', () => {
     ],
     ['knowledge.sources.0', { knowledge: { sources: [''] } }, "must be a text that is not empty, not ''"],
     [
+      'knowledge.sources.0',
+      { knowledge: { sources: ['git:ext::sh -c x'] } },
+      "must name a repository by an https:// address or a folder, like 'git:https://example.com/repository#main'",
+    ],
+    [
+      'knowledge.sources.0.url',
+      { knowledge: { sources: [{ url: 'git:docs#main:../etc' }] } },
+      'names a folder that is not inside the repository',
+    ],
+    [
       'knowledge.sources.0.every',
       { knowledge: { sources: [{ url: 'https://host.test', every: '5s' }] } },
       "must be a time from '1m' to '24d', not '5s'",

@@ -1,3 +1,4 @@
+import { parseGitAddress } from '../../core/knowledge/git-address.ts'
 import { isRemote, type RemoteSource } from '../../core/knowledge/remote-source.ts'
 import { choose, duration, flag, integer, is, settings, text } from '../../schema/field.ts'
 
@@ -26,11 +27,25 @@ const remote = settings({
   allowHttp: flag().default(false),
   /** Allows private and local addresses too. */
   allowPrivate: flag().default(false),
+}).superRefine(({ url }, context) => {
+  const problem = problemOf(url)
+  if (problem !== undefined) context.addIssue({ code: 'custom', path: ['url'], message: problem })
 })
 
+const plain = text().superRefine((value, context) => {
+  const problem = problemOf(value)
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+})
+
+/** Of a repository's address; it shows no password. */
+function problemOf(url: string): string | undefined {
+  const address = /^git:/i.test(url) ? parseGitAddress(url) : undefined
+  return typeof address === 'string' ? address : undefined
+}
+
 /** A file, folder, glob, address or repository; an object where an address needs more. */
-export const knowledgeSource = choose<ReturnType<typeof text> | typeof remote>((value) =>
-  typeof value === 'object' && value !== null ? remote : text(),
+export const knowledgeSource = choose<typeof plain | typeof remote>((value) =>
+  typeof value === 'object' && value !== null ? remote : plain,
 )
 
 type Checked = ReturnType<(typeof knowledgeSource)['parse']>

@@ -7,12 +7,8 @@ import { crawl, usualDelayMs, usualLimit } from '../../sources/web/crawl.ts'
 import { createPageMemory, openPageMemory, type PageMemory } from '../../sources/web/memory.ts'
 import { pageMetadata, validatorsOf } from '../../sources/web/page.ts'
 import type { PageTarget } from '../../sources/web/page-target.ts'
-import type { Fetched, FetchOptions } from './fetched.ts'
+import { advice, type Fetched, type FetchOptions } from './fetched.ts'
 
-const advice = {
-  http: 'Set allowHttp of the source to fetch it.',
-  private: 'Set allowPrivate of the source to fetch it.',
-}
 /** Callers of the knowledge base have equal turns: sites are one. */
 const caller = 'sites'
 

@@ -1,6 +1,12 @@
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
 
+/** How to allow what the rules for addresses refuse. */
+export const advice = {
+  http: 'Set allowHttp of the source to fetch it.',
+  private: 'Set allowPrivate of the source to fetch it.',
+}
+
 export interface FetchOptions {
   knowledge: Knowledge
   logger: Logger

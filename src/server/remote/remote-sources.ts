@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { parseGitAddress, publicGitAddress } from '../../core/knowledge/git-address.ts'
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import { isRemote, type RemoteSource, type SourceStatus } from '../../core/knowledge/remote-source.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -6,6 +7,7 @@ import { type Timer, type Timers, timestamp } from '../../core/time.ts'
 import { publicAddress } from '../../runtime/download.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { siteOf } from '../../sources/web/site.ts'
+import { fetchGit } from './fetch-repository.ts'
 import { fetchSite } from './fetch-site.ts'
 import type { Fetched, FetchOptions } from './fetched.ts'
 
@@ -13,6 +15,8 @@ export interface RemoteSourcesOptions {
   knowledge: Knowledge
   logger: Logger
   timers: Timers
+  /** What folders of repositories are relative to. */
+  root: string
   /** The data folder, for what the next time needs; undefined: nothing is kept. */
   folder: string | undefined
   /** Ends all work. */
@@ -93,7 +97,7 @@ export class RemoteSources {
         await knowledge.brought.change({ add: [document] }, collection)
       }
       const options: FetchOptions = { knowledge, logger, folder, settings, onDocument, signal }
-      fetched = await fetchSite(source, options)
+      fetched = await (isGit(source) ? fetchGit(source, this.#options.root, options) : fetchSite(source, options))
     } catch (error) {
       signal.throwIfAborted()
       logger.error({ error, source: name }, 'a knowledge source could not be fetched')
@@ -153,11 +157,17 @@ export class RemoteSources {
   }
 }
 
-function nameOf({ url }: RemoteSource): string {
-  return publicAddress(url)
+function isGit({ url }: RemoteSource): boolean {
+  return /^git:/i.test(url)
+}
+
+function nameOf(source: RemoteSource): string {
+  return isGit(source) ? publicGitAddress(source.url) : publicAddress(source.url)
 }
 
 /** Whether the source may be what brought the document. */
-function covers({ url }: RemoteSource, document: string): boolean {
-  return siteOf(publicAddress(url)).has(document)
+function covers(source: RemoteSource, document: string): boolean {
+  if (!isGit(source)) return siteOf(publicAddress(source.url)).has(document)
+  const address = parseGitAddress(source.url)
+  return typeof address !== 'string' && document.startsWith(address.prefix)
 }

@@ -26,7 +26,7 @@ export function siteOf(start: string): Site {
     start: first,
     has(address) {
       const url = URL.parse(address)
-      return url !== null && keyOf(url) === home
+      return url !== null && home !== undefined && keyOf(url) === home
     },
     page(address, base) {
       const url = URL.parse(`${address}`, base?.href)

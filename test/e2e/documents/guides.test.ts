@@ -17,6 +17,7 @@ import {
   serve,
 } from '../../support/program.ts'
 import { openScriptedServer } from '../../support/scripted-server.ts'
+import { openSite, type TestSite } from '../../support/test-site.ts'
 
 /** test/e2e/postgres/guide.test.ts runs them. */
 const needsPostgres = (text: string) => /type: 'postgres'|agentserve storage\b/.test(text)
@@ -300,6 +301,15 @@ function outline(value: unknown, shown: unknown): unknown {
   )
 }
 
+/** What the guides call https://example.com. */
+let site: TestSite
+beforeAll(async () => {
+  const page = '<main><h1>A guide</h1><p>High water is at noon.</p></main>'
+  site = await openSite({ '/': page, '/guide': page, '/llms.txt': '[the guide](/guide)' })
+  site.pages.set('/sitemap.xml', `<urlset><url><loc>${site.url}/guide</loc></url></urlset>`)
+})
+afterAll(() => site.close())
+
 test.each(calls)('$place: $line', async ({ line }) => {
   // Neither replaces what is there.
   const output = /--output (\S+)| backup (\S+)| restore \S+ --data (\S+)/.exec(line)?.slice(1).find(Boolean)
@@ -309,7 +319,8 @@ test.each(calls)('$place: $line', async ({ line }) => {
   const words = [...(await withRealIds(line)).matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )
-  const args = words.slice(words.indexOf('agentserve') + 1)
+  const args = words.slice(words.indexOf('agentserve') + 1).map((word) => word.replace('https://example.com', site.url))
+  if (line.includes('https://example.com')) args.push('--allow-http', '--allow-private')
   if (!line.includes('sessions tail')) return void (await finish(...args))
   // It goes on until it is stopped.
   const running = launch(project, args)

@@ -28,7 +28,8 @@ const page = (text: string, ...links: string[]) =>
 
 function start() {
   const timers = manualTimers()
-  const options = { knowledge, logger: silentLogger, timers, folder: place.folder, signal: server.signal }
+  const { folder } = place
+  const options = { knowledge, logger: silentLogger, timers, root: folder, folder, signal: server.signal }
   return { timers, remote: new RemoteSources(options) }
 }
 
