@@ -98,6 +98,7 @@ it('the package holds what a user needs, with what its README links to, and noth
   const folders = new Set(installed.files.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
   expect([...folders].sort()).toEqual(
     [
+      'ATTRIBUTION.md',
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -110,7 +111,7 @@ it('the package holds what a user needs, with what its README links to, and noth
       'templates',
     ].sort(),
   )
-  expect(installed.files).toContain('dist/testing.d.ts')
+  expect(installed.files).toEqual(expect.arrayContaining(['dist/testing.d.ts', 'dist/static-table.bin']))
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   const links = [...readme.matchAll(/\]\((?!https?:)([^)#]*)/g)].map(([, path = '']) => path)
   // Who works on agentserve has the repository.

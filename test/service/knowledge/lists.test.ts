@@ -104,6 +104,22 @@ describe('the vectors of a collection', () => {
     expect(await stored(both)).toEqual({ k1_v1: 3, k1_v1_hashed_ngrams_1: 3 })
   })
 
+  it('that a killed reindex was making are dropped, and those that it was to replace are whole', async () => {
+    const before = await place.open(lexical)
+    await before.ingest({ content: 'The harbour.', source: 's' })
+    await before.close()
+    const vectors = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
+    const half = await vectors.table('k1_v2', learned)
+    await half.add([{ chunk: 1, generation: 1, vector: new Float32Array(learned).fill(1) }])
+    await vectors.table('k1_v2_hashed_ngrams_1', hashed)
+    await vectors.close()
+    const after = await place.open()
+    expect((await after.search({ query: 'harbour', mode: 'vector' })).results).toHaveLength(1)
+    expect(await after.status()).toMatchObject({ vectors: 1, pending: 0, embedding_model: { provider: 'lexical' } })
+    await after.close()
+    expect(await stored({ k1_v1: hashed })).toEqual({ k1_v1: 1 })
+  })
+
   it('are none of a document when one of the lists can not be written', async () => {
     const working = createEmbedders({ provider: 'auto' })
     let isBroken = true
