@@ -11,26 +11,34 @@ import { type Field, fieldOf } from './schema-form.ts'
 interface InputProps {
   kind: Asked['kind']
   schema: Asked['schema']
+  /** On the button. Default: Answer. */
+  verb?: string
   onAnswer: (given: GivenAnswer) => void
 }
 
 /** A form for what the schema describes; JSON for what a form can't express; text where there is no schema. */
-export function InputForm({ kind, schema, onAnswer }: InputProps): JSX.Element {
+export function InputForm({ kind, schema, verb = 'Answer', onAnswer }: InputProps): JSX.Element {
   const field = useMemo(() => (schema === undefined ? undefined : fieldOf(schema)), [schema])
   const give = (value: Json) => onAnswer(kind === 'tool' ? { output: value } : { input: value })
   return (
     <>
       {field !== undefined ? (
-        <SchemaForm field={field} onGive={give} />
+        <SchemaForm field={field} verb={verb} onGive={give} />
       ) : (
-        <WrittenForm kind={kind} schema={schema} onGive={give} />
+        <WrittenForm kind={kind} schema={schema} verb={verb} onGive={give} />
       )}
       {kind === 'tool' ? <Failure onFail={(error) => onAnswer({ error })} /> : null}
     </>
   )
 }
 
-function SchemaForm({ field, onGive }: { field: Field; onGive: (value: Json) => void }): JSX.Element {
+interface SchemaFormProps {
+  field: Field
+  verb: string
+  onGive: (value: Json) => void
+}
+
+function SchemaForm({ field, verb, onGive }: SchemaFormProps): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(field))
   const [problems, setProblems] = useState<Problems>(new Map())
   const submit = (event: Event) => {
@@ -53,16 +61,16 @@ function SchemaForm({ field, onGive }: { field: Field; onGive: (value: Json) => 
           setProblems(new Map())
         }}
       />
-      <Submit problem={problems.size === 0 ? '' : aboutProblems(problems.size)} />
+      <Submit verb={verb} problem={problems.size === 0 ? '' : aboutProblems(problems.size)} />
     </form>
   )
 }
 
-function Submit({ problem }: { problem: string }): JSX.Element {
+function Submit({ verb, problem }: { verb: string; problem: string }): JSX.Element {
   return (
     <>
       <button type="submit" class="primary">
-        Answer
+        {verb}
       </button>
       <p role="alert" class="wrong">
         {problem}
@@ -78,10 +86,11 @@ function aboutProblems(count: number): string {
 interface WrittenProps {
   kind: Asked['kind']
   schema: Asked['schema']
+  verb: string
   onGive: (value: Json) => void
 }
 
-function WrittenForm({ kind, schema, onGive }: WrittenProps): JSX.Element {
+function WrittenForm({ kind, schema, verb, onGive }: WrittenProps): JSX.Element {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState('')
   const submit = (event: Event) => {
@@ -113,7 +122,7 @@ function WrittenForm({ kind, schema, onGive }: WrittenProps): JSX.Element {
           <JsonTree value={schema} />
         </details>
       )}
-      <Submit problem={problem} />
+      <Submit verb={verb} problem={problem} />
     </form>
   )
 }

@@ -3,7 +3,7 @@ import type { Attachment } from '../../client/attachments.ts'
 import type { Client } from '../../client/client.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import type { LiveEvent } from '../../wire/live.ts'
-import type { ResumeRequest } from '../../wire/run.ts'
+import type { ResumeRequest, RunRequest } from '../../wire/run.ts'
 import type { Address } from './address.ts'
 import { Chats } from './chats.ts'
 import { inputOf } from './conversation.ts'
@@ -16,6 +16,8 @@ import { keptKey, openClient, type Places } from './server.ts'
 import { ThemeChoice } from './theme.ts'
 import { Waiting } from './waiting.ts'
 
+/** A message, or what a workflow takes. */
+export type AskedFor = RunRequest['input']
 export type GivenAnswer = NonNullable<ResumeRequest['answers']>[string]
 
 /** Lists are read once changes are told, so that nothing is missed in between, but not much later. */
@@ -173,8 +175,9 @@ export class Studio {
   }
 
   /** A session that does not exist until the first message. */
-  async begin(agentId: string, text: string, files: readonly Attachment[] = []): Promise<void> {
-    const { session_id: sessionId } = await this.client.agents.background(agentId, inputOf(text, files))
+  async begin(agentId: string, input: AskedFor, files: readonly Attachment[] = []): Promise<void> {
+    const asked = typeof input === 'string' ? inputOf(input, files) : { input }
+    const { session_id: sessionId } = await this.client.agents.background(agentId, asked)
     this.go({ page: 'chats', sessionId, filter: this.#filter })
   }
 

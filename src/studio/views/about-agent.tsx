@@ -1,17 +1,21 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { Json } from '../../core/json.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
+import { InputForm } from '../conversation/input-form.tsx'
 import { messageOf } from '../state/message-of.ts'
-import type { Studio } from '../state/studio.ts'
+import type { AskedFor, Studio } from '../state/studio.ts'
 
 interface AboutAgentProps {
   studio: Studio
   agent: Agent
-  onAsk: (text: string) => Promise<void>
+  onAsk: (input: AskedFor) => Promise<void>
+  /** It takes no message, but what its form asks for. */
+  onForm: (agentId: string) => void
 }
 
 /** Of an agent that is asked for the first time: who answers, where it is written, and what its documents can be asked. */
-export function AboutAgent({ studio, agent, onAsk }: AboutAgentProps): JSX.Element {
+export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): JSX.Element {
   const me = studio.me.value
   const mayAsk = agent.knowledge && studio.may('knowledge:read')
   const [config, setConfig] = useState<AgentConfig>()
@@ -19,23 +23,37 @@ export function AboutAgent({ studio, agent, onAsk }: AboutAgentProps): JSX.Eleme
   const [error, setError] = useState('')
   const ofConfig = me?.can.config === true
   useEffect(() => {
-    let isShown = true
     const read = async () => {
-      const config = ofConfig ? (await studio.client.agents.get(agent.id, { include: 'config' })).config : undefined
-      if (isShown) setConfig(config)
-      if (!mayAsk) return
-      const title = await titleIn(studio, config?.knowledge?.collection ?? undefined)
-      if (isShown && title !== undefined) setQuestion(`What does “${title}” say?`)
+      if (!ofConfig) return
+      const { config } = await studio.client.agents.get(agent.id, { include: 'config' })
+      setConfig(config)
+      if (config.input_schema !== null) onForm(agent.id)
     }
-    read().catch((failed: unknown) => {
-      if (isShown) setError(messageOf(failed))
+    read().catch((failed: unknown) => setError(messageOf(failed)))
+  }, [studio, agent.id, ofConfig, onForm])
+  const collection = config?.knowledge?.collection ?? undefined
+  useEffect(() => {
+    if (!mayAsk || question !== undefined) return
+    const read = () => {
+      titleIn(studio, collection).then(
+        (title) => {
+          if (title !== undefined) setQuestion(`What does “${title}” say?`)
+        },
+        (failed: unknown) => setError(messageOf(failed)),
+      )
+    }
+    read()
+    // The documents of a new project are still being read when its page is opened.
+    return studio.listen((events) => {
+      if (events.some(({ type }) => type === 'knowledge')) read()
     })
-    return () => {
-      isShown = false
-    }
-  }, [studio, agent.id, mayAsk, ofConfig])
+  }, [studio, mayAsk, collection, question])
 
   const source = config?.source
+  const schema = config?.input_schema ?? undefined
+  const ask = (input: AskedFor) => {
+    onAsk(input).catch((failed: unknown) => setError(messageOf(failed)))
+  }
   return (
     <>
       {agent.model === 'offline' ? (
@@ -55,21 +73,24 @@ export function AboutAgent({ studio, agent, onAsk }: AboutAgentProps): JSX.Eleme
         </p>
       )}
       {question === undefined ? null : (
-        <button
-          type="button"
-          class="suggested"
-          onClick={() => {
-            onAsk(question).catch((failed: unknown) => setError(messageOf(failed)))
-          }}
-        >
+        <button type="button" class="suggested" onClick={() => ask(question)}>
           {question}
         </button>
       )}
       <p role="alert" class="failure">
         {error}
       </p>
+      {schema === undefined ? null : (
+        <InputForm kind="input" schema={schema} verb="Run" onAnswer={({ input }) => ask(askedFor(input ?? null))} />
+      )}
     </>
   )
+}
+
+/** The API takes text and objects as they are, and anything else as a part of a message. */
+function askedFor(value: Json): AskedFor {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject || typeof value === 'string' ? value : { parts: [{ type: 'data', data: value }] }
 }
 
 /** Of the document that was added last, as it calls itself. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Composer } from '../conversation/composer.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import type { Studio } from '../state/studio.ts'
+import type { AskedFor, Studio } from '../state/studio.ts'
 
 const AboutAgent = lazy(async () => (await import('./about-agent.tsx')).AboutAgent)
 
@@ -10,6 +10,7 @@ const AboutAgent = lazy(async () => (await import('./about-agent.tsx')).AboutAge
 export function Start({ studio, agent }: { studio: Studio; agent: string | undefined }): JSX.Element {
   const agents = studio.agents.value
   const [chosen, setChosen] = useState(agent)
+  const [withForm, setWithForm] = useState<string>()
   const asked = agents.find(({ id }) => id === chosen) ?? agents[0]
   if (asked === undefined) {
     return (
@@ -30,7 +31,7 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
       </div>
     )
   }
-  const ask = (text: string, files: readonly File[] = []) => studio.begin(asked.id, text, files)
+  const ask = (input: AskedFor, files: readonly File[] = []) => studio.begin(asked.id, input, files)
   return (
     <div class="middle">
       <h2>New chat</h2>
@@ -44,8 +45,8 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
           </label>
         ))}
       </fieldset>
-      <AboutAgent key={asked.id} studio={studio} agent={asked} onAsk={ask} />
-      <Composer label={asked.id} onSend={ask} />
+      <AboutAgent key={asked.id} studio={studio} agent={asked} onAsk={ask} onForm={setWithForm} />
+      {withForm === asked.id ? null : <Composer label={asked.id} onSend={ask} />}
     </div>
   )
 }
