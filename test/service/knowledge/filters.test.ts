@@ -15,7 +15,8 @@ describe.each(['lancedb', 'memory'] as const)('a search with filters, vectors in
   const documents: Filterable[] = []
   beforeAll(async () => {
     place = await knowledgeFolder()
-    knowledge = await place.open({ vectorDb: { type } })
+    // Of learned vectors even the text without the word is a little alike.
+    knowledge = await place.open({ vectorDb: { type }, embedding: { provider: 'lexical' } })
     // A search gives 100 results at most.
     for (const [at, { source, chunker_type, metadata }] of someDocuments().slice(0, 90).entries()) {
       const chunker = chunker_type as ChunkerType
