@@ -9,6 +9,7 @@ import { ownKnowledge } from '../ingest/files.ts'
 import { ingestPaths } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
+import { readOwnSources } from '../knowledge/own-sources.ts'
 
 interface AskOptions extends ConnectOptions {
   agent?: string
@@ -37,7 +38,10 @@ export const command: CommandModule<AskOptions> = {
         } finally {
           report.end()
         }
-      } else await sayIfEmpty(client, signal)
+      } else {
+        await readOwnSources(own, signal)
+        await sayIfEmpty(client, signal)
+      }
       const agentId = agent ?? (await findAnswerer(client, signal))
       return chatByLines(client, { agentId, sessionId: undefined, message, files, json: options.json === true, signal })
     })

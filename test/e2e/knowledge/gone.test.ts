@@ -27,6 +27,20 @@ test('ask forgets the files of its folders that are gone, and nothing else', asy
   expect(await sources()).toEqual(['docs/boat.md', 'other.md'])
 })
 
+test('without a server, ask and search read what the config names first, and forget what is gone', async () => {
+  const config = `import { agent, defineConfig } from 'agentserve'
+    export default defineConfig({ knowledge: { sources: ['docs'] }, agents: { docs: agent({ knowledge: true }) } })`
+  project = await createProject({ 'agent.config.ts': config, ...files })
+  const first = await command(project, ['ask', 'When does the keeper light the lamp?'])
+  expect(first.stderr).not.toContain('is empty')
+  expect(first.stdout).toContain('docs/lamp.md')
+  await rm(join(project.folder, 'docs/lamp.md'))
+  await project.write('docs/boat.md', '# The boat\n\nThe boat lies in the old dock.\n')
+  const { stdout } = await command(project, ['search', 'boat dock lamp', '--json'])
+  expect(stdout).toContain('the old dock')
+  expect(stdout).not.toContain('lamp.md')
+})
+
 test('ingest . --prune deletes what is gone, and keeps what is in a folder that is empty', async () => {
   project = await createProject({ ...files, 'top.md': 'The tide is high.\n', 'more/a.md': 'One more.\n' })
   await command(project, ['ingest', '.'])
