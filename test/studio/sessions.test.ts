@@ -103,6 +103,20 @@ describe('changes', () => {
     expect(list.total.value).toBe(61)
   })
 
+  test('a list that is whole counts a new one at once, once, and loses it when the filter does', async () => {
+    const play = await played(0, { status: 'running' })
+    expect([play.list.total.value, play.list.isWhole]).toEqual([0, true])
+    const one = headOf(1, { status: 'running', updated_at: at(1) })
+    play.change(one)
+    expect([play.list.total.value, play.shown(0, 1)]).toEqual([1, ['ses_1']])
+    play.change({ ...one, updated_at: at(2) }, headOf(2, { status: 'running', updated_at: at(3) }), headOf(3))
+    expect(play.list.total.value).toBe(2)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(play.list.total.value).toBe(2)
+    play.change({ ...one, status: 'completed', updated_at: at(4) })
+    expect(play.list.total.value).toBe(1)
+  })
+
   test('wait above a list that is scrolled, whose rows stay; at its top they come', async () => {
     const play = await played(200)
     await play.look(30)

@@ -210,7 +210,14 @@ export class SessionList {
     if (!matches) return this.#remove(id)
     // A head names the agent of the last turn, the list has those of all owners: only the server knows.
     if (row === undefined && this.#filter.agent !== undefined) return false
-    return this.#place(head, row)
+    const isPlaced = this.#place(head, row)
+    // The answer to the recount comes later than the row.
+    if (isPlaced && this.isWhole) this.#countAtLeast(this.#pages.length)
+    return isPlaced
+  }
+
+  #countAtLeast(length: number): void {
+    if (this.total.value !== undefined && this.total.value < length) this.total.value = length
   }
 
   #place(head: SessionHead, row: SessionRow | undefined): boolean {
