@@ -2,15 +2,9 @@ interface Graph {
   getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null
 }
 
-/** What is seen together is loaded together: few large files are smaller, compressed, than many small ones. */
-const chunks: readonly [name: string, modules: RegExp][] = [
-  ['library', /\/studio\/(?:knowledge|agents|search)\//],
-  ['chats', /./],
-]
-
-/** The name of the file that a module goes into. Null: it is part of what is loaded first, or the bundler decides. */
-export function chunkOf(id: string, graph: Graph): string | null {
-  return isFirst(id, graph, new Set()) ? null : (chunks.find(([, modules]) => modules.test(id))?.[0] ?? null)
+/** The name of the file that a module goes into: two of them, because few large files are smaller, compressed, than many small ones. */
+export function chunkOf(id: string, graph: Graph): 'studio' | 'later' {
+  return isFirst(id, graph, new Set()) ? 'studio' : 'later'
 }
 
 /** Whether it comes with the entry, and not only when something is opened. */

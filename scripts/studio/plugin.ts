@@ -5,6 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { transform } from 'lightningcss'
 import { bundledPackages } from '../bundled/packages.ts'
 import { thirdPartyLicenses } from '../bundled/third-party.ts'
+import { lexerOf } from './marked.ts'
 
 interface Chunk {
   type: string
@@ -91,17 +92,6 @@ function sizesOf({ modules = {} }: Chunk): Record<string, number> {
     ([id, { code }]) => [relative('.', id), gzipSync(code ?? '').length] as const,
   )
   return Object.fromEntries(sizes.sort(([, one], [, other]) => other - one))
-}
-
-/**
- * The library makes its parser and renderer at the start, for a function that the page never calls, so that no build can leave them out.
- * Throws when its file looks otherwise than this expects.
- */
-function lexerOf(marked: string): string {
-  const end = marked.search(/var \w+=new \w+;function \w+\(\w+,\w+\)\{return \w+\.parse\(/)
-  const [, lexer] = /\b(\w+) as Lexer\b/.exec(marked) ?? []
-  if (end < 0 || lexer === undefined) throw new Error('marked has another form: see lexerOf')
-  return `${marked.slice(0, end)}export{${lexer} as Lexer};`
 }
 
 function hashOf(text: string): string {

@@ -1,14 +1,8 @@
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
-import { type AgentsClient, createAgentsClient } from './agents.ts'
-import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
-import { type LiveOptions, type LiveStream, openLive } from './live.ts'
-import { createRunStreams } from './run-stream.ts'
-import { createRunsClient, type RunsClient } from './runs.ts'
+import { openPageClient, type PageClient } from './page.ts'
 import { createServerClient, type ServerClient } from './server.ts'
-import { createSessionsClient, type SessionsClient } from './sessions.ts'
 import { createTestsClient, type TestsClient } from './tests.ts'
-import { Connection } from './transport/connection.ts'
 import type { OpenTransport, Transport } from './transport/transport.ts'
 
 export interface ClientOptions {
@@ -40,66 +34,23 @@ export interface ClientOptions {
 }
 
 /** All operations of a server. Errors are AppErrors: a ServerError if the server answered, otherwise the reason why it did not. */
-export interface Client extends ServerClient, AdminClient {
-  agents: AgentsClient
-  sessions: SessionsClient
-  runs: RunsClient
-  knowledge: KnowledgeClient
+export interface Client extends PageClient, ServerClient, AdminClient {
   tests: TestsClient
   a2a: A2AClient
-  /**
-   * What changes: sessions, runs, and the events of followed runs. Reconnects and goes on where it was; a `reset` tells when the
-   * lists must be read again. Nothing is sent before the first event is read.
-   */
-  live(options?: LiveOptions): LiveStream
-  /** Aborts open requests. The client can't be used afterwards. */
-  close(): Promise<void>
 }
 
-const usual = {
-  timeoutMs: 30_000,
-  retries: 2,
-  silenceMs: 60_000,
-  prefix: '/api/v1',
-  a2aPrefix: '/api/v1/a2a',
-  healthPath: '/health',
-}
-
-/** A client whose calls `transport` carries. Runs in browsers too. `name`: of the server, in errors. */
+/** A client whose calls `transport` carries. `name`: of the server, in errors. */
 export function clientOver(
   transport: OpenTransport,
   name: string,
-  options: Omit<ClientOptions, 'url' | 'fetch' | 'transport'> = {},
+  options: Omit<ClientOptions, 'url' | 'fetch' | 'transport'>,
 ): Client {
-  const connection = new Connection({
-    transport: transport.send,
-    name,
-    key: options.apiKey,
-    headers: lowerNames(options.headers),
-    timeoutMs: options.timeoutMs ?? usual.timeoutMs,
-    retries: options.retries ?? usual.retries,
-  })
-  const prefix = options.prefix ?? usual.prefix
-  const silenceMs = options.silenceMs ?? usual.silenceMs
-  const streams = createRunStreams(connection, prefix, silenceMs)
+  const { client, connection, prefix, silenceMs } = openPageClient(transport, name, options)
   return {
-    agents: createAgentsClient(connection, prefix, streams),
-    sessions: createSessionsClient(connection, prefix),
-    runs: createRunsClient(connection, prefix, streams),
-    knowledge: createKnowledgeClient(connection, prefix, silenceMs),
-    tests: createTestsClient(connection, prefix, silenceMs),
-    a2a: createA2AClient(connection, options.a2aPrefix ?? usual.a2aPrefix, silenceMs),
+    ...client,
     ...createAdminClient(connection, prefix),
-    ...createServerClient(connection, prefix, options.healthPath ?? usual.healthPath),
-    live: (options) => openLive(connection, prefix, silenceMs, options),
-    close() {
-      connection.close()
-      return transport.close()
-    },
+    ...createServerClient(connection, prefix, options.healthPath ?? '/health'),
+    tests: createTestsClient(connection, prefix, silenceMs),
+    a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
   }
-}
-
-/** Lower-case names, so that no header is sent twice. */
-function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -34,7 +34,7 @@ export function createServerClient(connection: Connection, prefix: string, healt
     health: (options) => connection.json(get(healthPath, options)),
     readiness: (options) =>
       connection.json(get(`${healthPath === '/' ? '' : healthPath}/ready`, options, { answeredBy: 503 })),
-    me: (options) => connection.json(get(`${prefix}/me`, options)),
+    me: (options) => readMe(connection, prefix, options),
     metrics: (options) => text('/metrics', options),
     home: (options) => connection.json(get('/', options)),
     openApi: (options) => connection.json(get('/openapi.json', options)),
@@ -42,4 +42,8 @@ export function createServerClient(connection: Connection, prefix: string, healt
     docs: (options) => text('/docs', options),
     docsAsset: (file, options) => text(`/docs/assets/${encodeURIComponent(file)}`, options),
   }
+}
+
+export function readMe(connection: Connection, prefix: string, options?: CallOptions): Promise<Me> {
+  return connection.json({ ...options, method: 'GET', path: `${prefix}/me`, repeat: 'safe' })
 }

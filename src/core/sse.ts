@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser'
 import { AppError } from './error.ts'
 
 /*
@@ -38,24 +37,37 @@ export async function* parseSse(
   bytes: AsyncIterable<Uint8Array>,
   maxEventChars = 16 * 1024 * 1024,
 ): AsyncGenerator<SseEvent> {
-  let ready: SseEvent[] = []
-  let tooLarge = false
-  const parser = createParser({
-    maxBufferSize: maxEventChars,
-    onEvent: ({ id, event, data }) => {
-      ready.push({ ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }), data })
-    },
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') tooLarge = true
-    },
-  })
   const decoder = new TextDecoder()
+  let fields: { id?: string; event?: string } = {}
+  let data: string[] = []
+  /** Of the line that has not ended: joined once, since a line may come in thousands of pieces. */
+  let open: string[] = []
+  let size = 0
+  let isAfterReturn = false
   for await (const chunk of bytes) {
-    parser.feed(decoder.decode(chunk, { stream: true }))
-    const events = ready
-    ready = []
-    yield* events
-    if (tooLarge)
-      throw new AppError('payload_too_large', `An event of the stream is longer than ${maxEventChars} characters.`)
+    const decoded = decoder.decode(chunk, { stream: true })
+    if (decoded === '') continue
+    const text = isAfterReturn && decoded.startsWith('\n') ? decoded.slice(1) : decoded
+    isAfterReturn = decoded.endsWith('\r')
+    for (const [place, piece] of text.split(/\r\n?|\n/).entries()) {
+      if (place > 0) {
+        const line = open.join('')
+        open = []
+        if (line !== '') {
+          const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+          if (name === 'data') data.push(value)
+          else if (name === 'id' || (name === 'event' && value !== '')) fields[name] = value
+        } else {
+          if (data.length > 0) yield { ...fields, data: data.join('\n') }
+          fields = {}
+          data = []
+          size = 0
+        }
+      }
+      open.push(piece)
+      size += piece.length
+      if (size > maxEventChars)
+        throw new AppError('payload_too_large', `An event of the stream is longer than ${maxEventChars} characters.`)
+    }
   }
 }

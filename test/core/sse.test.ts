@@ -45,6 +45,20 @@ describe('server-sent events', () => {
     await expect(read(encodeData(1) + long, 7, 1000)).rejects.toMatchObject({ code: 'payload_too_large' })
   })
 
+  test.each([
+    ['lines of all kinds', 'data: 1\r\n\r\ndata: 2\r\rdata: 3\n\n', [{ data: '1' }, { data: '2' }, { data: '3' }]],
+    ['several lines of data', 'data: a\ndata:  b\ndata\n\n', [{ data: 'a\n b\n' }]],
+    [
+      'fields without a space, of other names, and comments',
+      ': x\nid:7\nretry: 1\nother\nevent:a:b\ndata:1\n\n',
+      [{ id: '7', event: 'a:b', data: '1' }],
+    ],
+    ['no data', 'event: a\nid: 1\n\n\n\ndata: 1\n\n', [{ data: '1' }]],
+    ['a mark of the byte order', '\ufeffdata: 1\n\n', [{ data: '1' }]],
+  ])('are read with %s, wherever they are cut', async (_, text, events) => {
+    for (const pieceBytes of [1, 2, 3, 5, 100]) expect(await read(text, pieceBytes)).toEqual(events)
+  })
+
   test('that are cut off are not given', async () => {
     expect(await read('data: 1\n\ndata: 2\n')).toEqual([{ data: '1' }])
   })

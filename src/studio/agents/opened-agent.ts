@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
@@ -29,14 +29,14 @@ export class OpenedAgent {
   readonly sessions = signal<readonly SessionHead[] | undefined>(undefined)
   /** Null: it never ran. Undefined: not known. */
   readonly lastRun = signal<LastRun | null | undefined>(undefined)
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #may: MayRead
   readonly #closing = new AbortController()
   #isReading = false
   /** Something ran while they were read. */
   #isOld = false
 
-  constructor(client: Client, agentId: string, may: MayRead) {
+  constructor(client: PageClient, agentId: string, may: MayRead) {
     this.#client = client
     this.agentId = agentId
     this.#may = may

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Document } from '../../wire/knowledge.ts'
 import { messageOf } from '../state/message-of.ts'
 
@@ -10,14 +10,14 @@ export class DocumentPages {
   readonly rows = signal<readonly Document[]>([])
   readonly state = signal<'loading' | 'ready' | 'failed'>('loading')
   readonly error = signal('')
-  readonly #client: Client
+  readonly #client: PageClient
   #collection: string | undefined
   #cursor: string | null = null
   #reading: AbortController | undefined
   /** Something changed while the first page was read. */
   #isOld = false
 
-  constructor(client: Client) {
+  constructor(client: PageClient) {
     this.#client = client
   }
 

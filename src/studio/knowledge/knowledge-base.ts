@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import { type Filters, searchModes } from '../../core/knowledge/knowledge.ts'
 import type { KnowledgeStatus, SearchAnswer } from '../../wire/knowledge.ts'
 import type { LiveEvent } from '../../wire/live.ts'
@@ -27,7 +27,7 @@ export class KnowledgeBase {
   /** A reindex that this page has asked for. It ends with the page. */
   readonly reindexing = signal<AbortController | undefined>(undefined)
   readonly reindexError = signal('')
-  readonly #client: Client
+  readonly #client: PageClient
   /** Whether changes come by the live stream; else they are asked for while a reindex is under way. */
   readonly #isLive: boolean
   #asked: Asked | undefined
@@ -35,7 +35,7 @@ export class KnowledgeBase {
   #waiting: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
-  constructor(client: Client, isLive: boolean) {
+  constructor(client: PageClient, isLive: boolean) {
     this.#client = client
     this.#isLive = isLive
     this.documents = new DocumentPages(client)

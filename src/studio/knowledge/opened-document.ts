@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Chunk, ChunkInDocument, Document } from '../../wire/knowledge.ts'
 import { messageOf } from '../state/message-of.ts'
 
@@ -17,7 +17,7 @@ export class OpenedDocument {
   readonly chunkError = signal('')
   /** How many chunks are shown before and after the open one. */
   readonly context = signal(1)
-  readonly #client: Client
+  readonly #client: PageClient
   #cursor: string | null = null
   #chunkId: string | undefined
   #reading = new AbortController()
@@ -25,7 +25,7 @@ export class OpenedDocument {
   #readingChunk = new AbortController()
   #isReadingPage = false
 
-  constructor(client: Client, documentId: string) {
+  constructor(client: PageClient, documentId: string) {
     this.#client = client
     this.documentId = documentId
     this.read()

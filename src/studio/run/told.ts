@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Json } from '../../core/json.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { CallRecord, TracedCall } from '../state/records.ts'
@@ -12,7 +12,7 @@ export type Told = { call: TracedCall; before: Json } | { error: string } | unde
  * run nothing is read.
  */
 export function useTold(
-  client: Client,
+  client: PageClient,
   runId: string | undefined,
   { callId }: Partial<CallRecord> = {},
   before: CallRecord | undefined,

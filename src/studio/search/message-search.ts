@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { MessageHit } from '../../wire/message.ts'
 import { messageOf } from '../state/message-of.ts'
 
@@ -23,14 +23,14 @@ export class MessageSearch {
   readonly hits = signal<readonly MessageHit[]>([])
   /** What the hits were found for. */
   readonly found = signal('')
-  readonly #client: Client
+  readonly #client: PageClient
   #text = ''
   #cursor: string | undefined
   #reading: AbortController | undefined
   #waiting: ReturnType<typeof setTimeout> | undefined
 
   /** `client` must not try again by itself. */
-  constructor(client: Client) {
+  constructor(client: PageClient) {
     this.#client = client
   }
 

@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
@@ -13,11 +13,11 @@ export class Chats {
   readonly sessions: SessionList
   readonly conversation = signal<Conversation | undefined>(undefined)
   readonly opened = signal<OpenedRun | undefined>(undefined)
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #onFollow: () => void
 
   /** `onFollow`: other runs may have to be followed (`followed`). */
-  constructor(client: Client, onFollow: () => void, kindOf?: (agentId: string) => EntityKind) {
+  constructor(client: PageClient, onFollow: () => void, kindOf?: (agentId: string) => EntityKind) {
     this.#client = client
     this.#onFollow = onFollow
     this.sessions = new SessionList(client, kindOf)

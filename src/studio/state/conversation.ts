@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Attachment } from '../../client/attachments.ts'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
@@ -46,7 +46,7 @@ export class Conversation {
   readonly truncated = signal<ReadonlySet<string>>(new Set())
   /** By the run: what a person is told of what happened to their answer. */
   readonly notes = signal<ReadonlyMap<string, string>>(new Map())
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #onFollow: () => void
   readonly #closing = new AbortController()
   /** Ended or paused runs whose events are read, or have been. */
@@ -54,7 +54,7 @@ export class Conversation {
   #readings = 0
 
   /** `onFollow`: other runs are to be followed (`followed`). */
-  constructor(client: Client, sessionId: string, onFollow: () => void) {
+  constructor(client: PageClient, sessionId: string, onFollow: () => void) {
     this.#client = client
     this.sessionId = sessionId
     this.#onFollow = onFollow

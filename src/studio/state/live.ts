@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 
 interface Listener {
@@ -20,7 +20,7 @@ const longestWaitMs = 10_000
  * closed while the tab is hidden, since a browser has few connections for all tabs of a server.
  */
 export class LiveReader {
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #listener: Listener
   /** How far each followed run has been handed over. */
   #follow = new Map<string, number>()
@@ -32,7 +32,7 @@ export class LiveReader {
   #failures = 0
   #isStopped = false
 
-  constructor(client: Client, listener: Listener) {
+  constructor(client: PageClient, listener: Listener) {
     this.#client = client
     this.#listener = listener
     document.addEventListener('visibilitychange', this.#seen)

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
@@ -14,7 +14,7 @@ export class OpenedRun {
   readonly error = signal('')
   /** There is no such run, or not any more, or not for this key. */
   readonly isMissing = signal(false)
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #onFollow: () => void
   readonly #reading = new AbortController()
   readonly #tree: Signal<RunTree>
@@ -22,7 +22,7 @@ export class OpenedRun {
   #changed: Run | undefined
 
   /** `onFollow`: whether it has to be followed (`followed`) has changed. */
-  constructor(client: Client, runId: string, onFollow: () => void) {
+  constructor(client: PageClient, runId: string, onFollow: () => void) {
     this.#client = client
     this.runId = runId
     this.#onFollow = onFollow

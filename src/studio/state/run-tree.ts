@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { RunEvents } from './events.ts'
@@ -40,7 +40,7 @@ export class RunTree {
   /** Why a run inside can't be shown. */
   readonly error = signal('')
   readonly rows = computed(() => this.#rows())
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #signal: AbortSignal
   readonly #inside = new Map<string, RunInside>()
   /** The keys of rows that are not as they are at first: steps of a run are unfolded, runs inside are not. */
@@ -50,7 +50,7 @@ export class RunTree {
   readonly #isLive: () => boolean
 
   /** `isLive`: what happens in the run comes by itself. */
-  constructor(client: Client, runId: string, root: RunEvents, signal: AbortSignal, isLive: () => boolean) {
+  constructor(client: PageClient, runId: string, root: RunEvents, signal: AbortSignal, isLive: () => boolean) {
     this.#client = client
     this.runId = runId
     this.root = root

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Me } from '../../wire/me.ts'
@@ -19,22 +19,22 @@ export class Served {
   readonly trouble = signal<Trouble | undefined>(undefined)
   /** The page may be of another. */
   readonly version = signal<string | undefined>(undefined)
-  #client: Client | undefined
+  #client: PageClient | undefined
 
   /** With another client, of another key perhaps; nothing is known until `read`. */
-  use(client: Client): void {
+  use(client: PageClient): void {
     this.#client = client
     this.me.value = undefined
     this.agents.value = []
     this.trouble.value = undefined
   }
 
-  async readMe(client: Client): Promise<void> {
+  async readMe(client: PageClient): Promise<void> {
     const me = await client.me()
     if (this.#client === client) this.me.value = me
   }
 
-  async readAgents(client: Client): Promise<void> {
+  async readAgents(client: PageClient): Promise<void> {
     const { agents } = await client.agents.list()
     if (this.#client === client) this.agents.value = agents
   }
@@ -62,7 +62,7 @@ export class Served {
     if (ok) this.#again((client) => this.readAgents(client))
   }
 
-  #again(read: (client: Client) => Promise<void>): void {
+  #again(read: (client: PageClient) => Promise<void>): void {
     if (this.#client === undefined) return
     read(this.#client).catch(() => {
       // What was known before is shown until the next change or the next visit; the server decides anyway.

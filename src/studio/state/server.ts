@@ -1,4 +1,4 @@
-import { type Client, clientOver } from '../../client/client.ts'
+import { openPageClient, type PageClient } from '../../client/page.ts'
 import { createFetchTransport } from '../../client/transport/transport.ts'
 
 /** What the server wrote into the page. */
@@ -22,16 +22,13 @@ interface ClientSettings {
   retries: number | undefined
 }
 
-export function openClient(
-  { prefix, a2aPrefix, healthPath }: Places,
-  { key, onRefused, retries }: ClientSettings,
-): Client {
+export function openClient({ prefix }: Places, { key, onRefused, retries }: ClientSettings): PageClient {
   const transport = createFetchTransport('', async (input, init) => {
     const answer = await fetch(input, init)
     if (answer.status === 401) onRefused()
     return answer
   })
-  return clientOver(transport, 'the server', { prefix, a2aPrefix, healthPath, apiKey: key, retries })
+  return openPageClient(transport, 'the server', { prefix, apiKey: key, retries }).client
 }
 
 const keyName = 'agentserve.key'

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 import type { SessionHead, SessionHeadList } from '../../wire/session.ts'
 import type { Filter } from './address.ts'
@@ -21,13 +21,13 @@ interface Place {
 
 /** The requests for pages. An answer may be older than what came by the live stream while it was on its way. */
 export class SessionReads {
-  readonly #client: Client
+  readonly #client: PageClient
   readonly #kindOf: (agentId: string) => EntityKind
   readonly #open = new Map<Reading, AbortController>()
   /** What changed while something is being read. Undefined: deleted. */
   readonly #meanwhile = new Map<string, SessionHead | undefined>()
 
-  constructor(client: Client, kindOf: (agentId: string) => EntityKind) {
+  constructor(client: PageClient, kindOf: (agentId: string) => EntityKind) {
     this.#client = client
     this.#kindOf = kindOf
   }

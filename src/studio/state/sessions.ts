@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
 import type { Filter } from './address.ts'
@@ -52,7 +52,7 @@ export class SessionList {
   #recount: ReturnType<typeof setTimeout> | undefined
   #failed: Reading | undefined
 
-  constructor(client: Client, kindOf: (agentId: string) => EntityKind = () => 'agent') {
+  constructor(client: PageClient, kindOf: (agentId: string) => EntityKind = () => 'agent') {
     this.#reads = new SessionReads(client, kindOf)
   }
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Attachment } from '../../client/attachments.ts'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { ResumeRequest, RunRequest } from '../../wire/run.ts'
@@ -40,7 +40,7 @@ export class Studio {
   readonly address: Navigation['address']
   readonly keys = new Keys()
   readonly theme = new ThemeChoice()
-  client!: Client
+  client!: PageClient
   chats!: Chats
   waiting!: Waiting
   readonly #navigation: Navigation
@@ -82,7 +82,7 @@ export class Studio {
     this.status.value = 'needs key'
   }
 
-  #clientWith(retries: number | undefined): Client {
+  #clientWith(retries: number | undefined): PageClient {
     const key = this.#key
     const onRefused = () => {
       if (key === this.#key && this.status.value === 'ready') this.#refused()
@@ -91,7 +91,7 @@ export class Studio {
   }
 
   /** For calls that the page itself tries again. */
-  get impatientClient(): Client {
+  get impatientClient(): PageClient {
     return this.#clientWith(0)
   }
 

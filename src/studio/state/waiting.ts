@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { PageClient } from '../../client/page.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { SessionHead } from '../../wire/session.ts'
 
@@ -10,7 +10,7 @@ const soonMs = 1000
 export class Waiting {
   /** Undefined while it is not known. */
   readonly count = signal<number | undefined>(undefined)
-  readonly #client: Client
+  readonly #client: PageClient
   #known = new Set<string>()
   /** Those that wait and were not named. */
   #more = 0
@@ -19,7 +19,7 @@ export class Waiting {
   /** What changed while they are read; null: deleted. */
   readonly #meanwhile = new Map<string, SessionHead | null>()
 
-  constructor(client: Client) {
+  constructor(client: PageClient) {
     this.#client = client
   }
 
