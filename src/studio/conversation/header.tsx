@@ -1,12 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { safeName } from '../parts/format.ts'
-import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Conversation } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
-
-const SessionMenu = lazy(async () => (await import('./session-menu.tsx')).SessionMenu)
+import { SessionMenu } from './session-menu.tsx'
 
 interface HeaderProps {
   studio: Studio

@@ -1,11 +1,9 @@
 import type { JSX } from 'preact'
 import type { Part } from '../../core/message.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { Studio } from '../state/studio.ts'
-
-const FileView = lazy(async () => (await import('./file.tsx')).FileView)
+import { FileView } from './file.tsx'
 
 interface PartsProps {
   studio: Studio

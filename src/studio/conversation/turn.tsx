@@ -2,19 +2,17 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Message } from '../../core/message.ts'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
-import { lazy } from '../parts/lazy.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
+import { Exchanges } from './exchanges.tsx'
 import { Outcome } from './outcome.tsx'
 import { Parts } from './parts.tsx'
 import { Citing, Sources } from './sources.tsx'
-
-const Waiting = lazy(async () => (await import('./waiting.tsx')).Waiting)
-const Exchanges = lazy(async () => (await import('./exchanges.tsx')).Exchanges)
+import { Waiting } from './waiting.tsx'
 
 interface TurnProps {
   studio: Studio

@@ -1,8 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { lazy } from './lazy.tsx'
-
-const CopyDialog = lazy(async () => (await import('./copy-dialog.tsx')).CopyDialog)
+import { CopyDialog } from './copy-dialog.tsx'
 
 /** A text, or what makes it when it is asked for. */
 export type Copied = string | (() => string | Promise<string>)

@@ -3,14 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../parts/copy.tsx'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import { Status } from '../parts/status.tsx'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
+import { CopyMenu } from './copy-menu.tsx'
 import { costInWords, usageInWords } from './words.ts'
-
-const CopyMenu = lazy(async () => (await import('./copy-menu.tsx')).CopyMenu)
 
 interface RunHeaderProps {
   studio: Studio

@@ -2,7 +2,6 @@ import { signal } from '@preact/signals'
 import type { ComponentProps, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
-import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { RunEvents } from '../state/events.ts'
@@ -10,13 +9,12 @@ import type { OpenedRun } from '../state/opened-run.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
 import type { Step } from '../state/step.ts'
 import type { Studio } from '../state/studio.ts'
+import { CompactList } from './compact.tsx'
+import { EventList } from './event-list.tsx'
+import { Inspector } from './inspector.tsx'
+import { RunGraph } from './run-graph.tsx'
 import { RunHeader } from './run-header.tsx'
 import { Waterfall } from './waterfall.tsx'
-
-const CompactList = lazy(async () => (await import('./compact.tsx')).CompactList)
-const EventList = lazy(async () => (await import('./event-list.tsx')).EventList)
-const Inspector = lazy(async () => (await import('./inspector.tsx')).Inspector)
-const RunGraph = lazy(async () => (await import('./run-graph.tsx')).RunGraph)
 
 type Chosen = Extract<Address, { page: 'chats' }>
 

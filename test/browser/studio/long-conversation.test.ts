@@ -68,6 +68,19 @@ test('the sources of a turn lead to their passages, its reasoning is folded, its
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
+test('the colours of code can be read, in light and dark', async () => {
+  const code = "// a\nconst b = f('c', 1)"
+  const input = `\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`json\n{"d": 1}\n\`\`\`\n\n\`\`\`diff\n-e\n+f\n\`\`\``
+  const { json } = await server.call('POST', '/api/v1/agents/echo/run', { input })
+  const { page, ...visited } = await visit(chromium, server.url, `/studio/s/${json.session_id}`)
+  for (const kind of ['comment', 'keyword', 'name', 'string', 'value', 'key', 'removed', 'added']) {
+    await page.locator(`.code-${kind}`).first().waitFor()
+  }
+  expect(await page.locator('.code code').first().textContent()).toBe(code)
+  expect(await lookAt(page)).toEqual([])
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
 test('of 130 turns fifty are mounted, earlier and later ones on demand', async () => {
   const { json } = await server.call('POST', '/api/v1/agents/echo/run', { input: 'turn 1' })
   for (let turn = 2; turn <= 130; turn++) {
