@@ -1,7 +1,12 @@
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
-import { openPageClient, type PageClient } from './page.ts'
+import type { AgentsClient } from './agents.ts'
+import type { KnowledgeClient } from './knowledge.ts'
+import type { LiveOptions, LiveStream } from './live.ts'
+import { openPageClient } from './page.ts'
+import type { RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
+import type { SessionsClient } from './sessions.ts'
 import { createTestsClient, type TestsClient } from './tests.ts'
 import type { OpenTransport, Transport } from './transport/transport.ts'
 
@@ -34,9 +39,20 @@ export interface ClientOptions {
 }
 
 /** All operations of a server. Errors are AppErrors: a ServerError if the server answered, otherwise the reason why it did not. */
-export interface Client extends PageClient, ServerClient, AdminClient {
+export interface Client extends ServerClient, AdminClient {
+  agents: AgentsClient
+  sessions: SessionsClient
+  runs: RunsClient
+  knowledge: KnowledgeClient
   tests: TestsClient
   a2a: A2AClient
+  /**
+   * What changes: sessions, runs, and the events of followed runs. Reconnects and goes on where it was; a `reset` tells when the
+   * lists must be read again. Nothing is sent before the first event is read.
+   */
+  live(options?: LiveOptions): LiveStream
+  /** Aborts open requests. The client can't be used afterwards. */
+  close(): Promise<void>
 }
 
 /** A client whose calls `transport` carries. `name`: of the server, in errors. */

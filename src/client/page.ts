@@ -1,28 +1,16 @@
-import { type AgentsClient, createAgentsClient } from './agents.ts'
-import type { ClientOptions } from './client.ts'
-import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
-import { type LiveOptions, type LiveStream, openLive } from './live.ts'
+import { createAgentsClient } from './agents.ts'
+import type { Client, ClientOptions } from './client.ts'
+import { createKnowledgeClient } from './knowledge.ts'
+import { openLive } from './live.ts'
 import { createRunStreams } from './run-stream.ts'
-import { createRunsClient, type RunsClient } from './runs.ts'
-import { readMe, type ServerClient } from './server.ts'
-import { createSessionsClient, type SessionsClient } from './sessions.ts'
+import { createRunsClient } from './runs.ts'
+import { readMe } from './server.ts'
+import { createSessionsClient } from './sessions.ts'
 import { Connection } from './transport/connection.ts'
 import type { OpenTransport } from './transport/transport.ts'
 
 /** What a page in a browser needs, so that it need not load the rest. */
-export interface PageClient extends Pick<ServerClient, 'me'> {
-  agents: AgentsClient
-  sessions: SessionsClient
-  runs: RunsClient
-  knowledge: KnowledgeClient
-  /**
-   * What changes: sessions, runs, and the events of followed runs. Reconnects and goes on where it was; a `reset` tells when the
-   * lists must be read again. Nothing is sent before the first event is read.
-   */
-  live(options?: LiveOptions): LiveStream
-  /** Aborts open requests. The client can't be used afterwards. */
-  close(): Promise<void>
-}
+export type PageClient = Pick<Client, 'agents' | 'sessions' | 'runs' | 'knowledge' | 'me' | 'live' | 'close'>
 
 interface Opened {
   client: PageClient
