@@ -83,7 +83,7 @@ export function bestOf(
   const above = wordsOf(path.slice(0, -1).join('\n'))
   let heading = wordsUnder(question, path.at(-1), wanted)
   const { content } = hit
-  const blocks = blocksOf(content)
+  const blocks = blocksOf(content, hit.source)
   for (const [at, block] of blocks.entries()) {
     if (block.kind === 'heading' || titles.has(plain(block.text))) {
       heading = wordsUnder(question, block.text, wanted)

@@ -14,14 +14,21 @@ const item = /^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s/
 const atx = /^#{1,6}\s/
 const row = /^\s*\|/
 const rule = /^\s*\|[\s:|-]+$/
-/** An entry of a table of contents. */
-const entry = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\(#[^)]*\)\s*$/
+/** An entry of a table of contents, or of a list of links. */
+const entry = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\([^)]*\)\s*$/
 const mark = /^\s*(?:<a\s[^>]*>\s*<\/a>|<!--.*-->|\.\. _[^:]*:.*|\[[^\]]+\]:\s+\S+.*)\s*$/
 const directive = /^\.\. [\w-]+::/
 const codeDirective = /^\.\. (?:code|code-block|sourcecode|highlight|parsed-literal|literalinclude)::/
 
-/** Headings, paragraphs, items of lists, rows of tables and whole pieces of code of Markdown and reStructuredText. */
-export function blocksOf(content: string): Block[] {
+/** How a title is marked in the format of a document, besides by underlines. */
+function titleOf(source: string): RegExp {
+  if (/\.(?:adoc|asciidoc|asc)$/i.test(source)) return /^={1,6}\s+\S/
+  return /\.org$/i.test(source) ? /^\*+\s+\S/ : atx
+}
+
+/** Headings, paragraphs, items of lists, rows of tables and whole pieces of code of Markdown, reStructuredText, AsciiDoc and Org. */
+export function blocksOf(content: string, source: string): Block[] {
+  const title = titleOf(source)
   const found: Block[] = []
   const lines = [...content.matchAll(/[^\n]*(?:\n|$)/g)].map(({ index, 0: text }) => ({ start: index, text }))
   let open: { kind: BlockKind; start: number } | undefined
@@ -37,7 +44,9 @@ export function blocksOf(content: string): Block[] {
     open = { kind, start }
     close(end)
   }
-  for (let at = 0; at < lines.length; at++) {
+  const cut = endOfCutCode(lines)
+  if (cut !== undefined) only('code', 0, endOf(lines, cut))
+  for (let at = cut === undefined ? 0 : cut + 1; at < lines.length; at++) {
     const { start, text } = lines[at] as Span
     const end = start + text.length
     if (fence.test(text)) {
@@ -56,7 +65,7 @@ export function blocksOf(content: string): Block[] {
       only('heading', start, endOf(lines, last))
       at = last
     } else if (/^\s*$/.test(text)) close(start)
-    else if (atx.test(text)) only('heading', start, end)
+    else if (title.test(text)) only('heading', start, end)
     else if (mark.test(text) || entry.test(text)) only('mark', start, end)
     else if (row.test(text)) only(rule.test(text) ? 'rule' : 'row', start, end)
     else if (directive.test(text)) {
@@ -74,6 +83,15 @@ export function blocksOf(content: string): Block[] {
   }
   close(content.length)
   return found
+}
+
+/** Where code ends in which a chunk begins: the first fence is then a bare one that closes it. */
+function endOfCutCode(lines: readonly Span[]): number | undefined {
+  const fences = lines.flatMap(({ text }, at) => (fence.test(text) ? [at] : []))
+  const isBare = (at: number | undefined) => /^\s*(?:`{3,}|~{3,})\s*$/.test(lines[at ?? -1]?.text ?? '')
+  const [first] = fences
+  const isOdd = fences.length % 2 === 1
+  return isBare(first) && (isOdd || !isBare(fences.at(-1))) ? first : undefined
 }
 
 function endOf(lines: readonly Span[], at: number): number {

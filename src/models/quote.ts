@@ -112,7 +112,7 @@ async function wholeQuote(candidate: Candidate, widen: Widen | undefined): Promi
   if (widen === undefined || !isCut) return toQuote(hit, content, unit, hit.line_start)
   const wide = await widen(hit)
   const moved = { start: passage.start + wide.shift, text: passage.text }
-  const wideBlocks = blocksOf(wide.content)
+  const wideBlocks = blocksOf(wide.content, hit.source)
   const place = wideBlocks.findLastIndex(({ start }) => start <= moved.start)
   const inside = place === -1 || wideBlocks[place]?.kind === 'heading'
   if (inside) return toQuote(hit, content, unit, hit.line_start)

@@ -86,6 +86,18 @@ describe('a quote is whole', () => {
     expect(quote?.text).toBe('Turn it to the left.\n\n```sh\nvalve close\n```')
   })
 
+  it('a chunk that begins in code has its fences the right way round', async () => {
+    const content =
+      'lamp.light()\n```\n\nThe lamp of the tower is lit at dusk.\n\n```js\nlamp.dim()\n```\n\n```js\nlamp.off()\n'
+    expect((await quoted('When is the lamp of the tower lit?', content))?.text).toBe(
+      'The lamp of the tower is lit at dusk.',
+    )
+    const closed = content.replace(/```js\nlamp.off\(\)\n$/, '')
+    expect((await quoted('When is the lamp of the tower lit?', closed))?.text).toBe(
+      'The lamp of the tower is lit at dusk.',
+    )
+  })
+
   it('no entry of a table of contents is quoted, and no comment', async () => {
     const content =
       '- [Close the valve](#close)\n- [Open](#open)\n\n<!-- close\nthe valve -->\n\nThe valve closes by itself.\n'

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findQuotes } from '../../../src/models/quote.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 let place: KnowledgeFolder
@@ -22,23 +21,5 @@ describe('a word of the question that some document has', () => {
     }
     const { results } = await knowledge.search({ query: 'burst2999q', mode: 'keyword' })
     expect(results.map(({ source }) => source)).toContain('299.md')
-  })
-})
-
-describe('the heading over a passage', () => {
-  it.each([
-    [
-      'a.rst',
-      'Empty the tank\n--------------\n\nTurn the red screw.\n\nFill the tank\n-------------\n\nLift the lid.\n',
-    ],
-    ['a.html', '<h2>Empty the tank</h2><p>Turn the red screw.</p><h2>Fill the tank</h2><p>Lift the lid.</p>'],
-    ['a.md', 'Empty the tank\n---\nTurn the red screw.\n\nFill the tank\n---\nLift the lid.\n'],
-  ])('decides what is quoted of %s', async (name, content) => {
-    const knowledge = await place.open()
-    const collection = `of-${name.replace('.', '-')}`
-    await knowledge.ingest({ content, name, collection })
-    const question = 'How do I empty the tank?'
-    const { results } = await knowledge.search({ query: question, collection })
-    expect((await findQuotes(question, results)).quotes[0]?.text).toBe('Turn the red screw.')
   })
 })
