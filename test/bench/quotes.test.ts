@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { measureQuotes, type SetFigures } from '../../bench/retrieval/quotes/measure.ts'
 import { asTheProgram } from '../../bench/retrieval/quotes/run.ts'
 
-/** Sets by which nothing was tuned. */
+/** Sets by which the weights of the fit were not chosen. */
 describe('quotes from the documentation of pino and undici', () => {
   let figures: SetFigures[]
   beforeAll(async () => {

@@ -18,7 +18,7 @@ export interface Question {
 
 export interface QuoteSet {
   name: string
-  /** Thresholds and weights are chosen by these; figures are reported of all. */
+  /** The weights of the fit are chosen by these. Mistakes of quoting that any set showed were mended. */
   tuned: boolean
   texts: ReadonlyMap<string, string>
   /** As a person asks. */
