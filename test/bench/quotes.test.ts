@@ -9,18 +9,21 @@ describe('quotes from the documentation of pino and undici', () => {
     figures = await measureQuotes(asTheProgram, ['pino', 'undici'])
   }, 120_000)
 
+  const sum = (count: (set: SetFigures) => number) => figures.reduce((all, set) => all + count(set), 0)
+
   it('are from the section that answers, and hardly ever none for a question that is answered there', () => {
-    for (const { plain, headings } of figures) {
-      expect(plain.silent).toBeLessThanOrEqual(plain.questions * 0.1)
-      expect(plain.right).toBeGreaterThanOrEqual(plain.questions * 0.6)
-      expect(headings.right).toBeGreaterThanOrEqual(headings.questions * 0.9)
-    }
+    const asked = sum(({ plain }) => plain.questions)
+    expect(asked).toBeGreaterThan(50)
+    expect(sum(({ plain }) => plain.silent)).toBeLessThanOrEqual(asked * 0.12)
+    expect(sum(({ plain }) => plain.right)).toBeGreaterThanOrEqual(asked * 0.65)
+    expect(sum(({ headings }) => headings.right)).toBeGreaterThanOrEqual(
+      sum(({ headings }) => headings.questions) * 0.9,
+    )
   })
 
   it('are given to at most a fifth of the questions about another product', () => {
-    for (const { foreign } of figures) {
-      expect(foreign.questions).toBeGreaterThan(100)
-      expect(foreign.answered).toBeLessThanOrEqual(foreign.questions * 0.2)
-    }
+    const strange = sum(({ foreign }) => foreign.questions)
+    expect(strange).toBeGreaterThan(200)
+    expect(sum(({ foreign }) => foreign.answered)).toBeLessThanOrEqual(strange * 0.2)
   })
 })
