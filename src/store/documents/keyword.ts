@@ -11,8 +11,7 @@ import { filterSql } from './filter.ts'
 
 const maxTrigrams = 64
 const headingWeight = 1.5
-/** Chunks whose texts are scored by all words. */
-const minCandidates = 100
+/** Of the texts that are scored by all words. */
 const maxScoredBytes = 400_000
 const minBeginning = 2
 const lastCharacter = 0x10ffff
@@ -63,9 +62,9 @@ export async function rankByWords(
       parameters: [find.slice(0, maxSearchWords).map(quoted).join(' OR ')],
     },
     filters,
-    Math.max(limit, minCandidates),
+    limit,
   )
-  const texts = await connection.all(selectTexts, [JSON.stringify(found.map(({ chunk }) => chunk))])
+  const texts = await connection.all(selectTexts, [JSON.stringify(thatFit(found))])
   const words = texts.map((row) => ({
     body: wordsOf(String(row.content)),
     headings: wordsOf((JSON.parse(String(row.heading_path)) as string[]).join(' ')),
@@ -75,15 +74,22 @@ export async function rankByWords(
     .map((row, at) => ({ chunk: Number(row.chunk), score: scores[at] ?? 0 }))
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
   const lowest = ranking.at(-1)?.score ?? 0
-  const rest = found.slice(texts.length).map((each) => ({ ...each, score: Math.min(each.score, lowest) }))
+  const rest = found.slice(texts.length).map(({ chunk, score: own }) => ({ chunk, score: Math.min(own, lowest) }))
   return [...ranking, ...rest].slice(0, limit)
 }
 
-/** The texts of the first chunks, as many as fit and at least one. */
-const selectTexts = `SELECT chunk_key AS chunk, content, heading_path FROM (
-    SELECT wanted.key AS place, chunk.*, sum(octet_length(content)) OVER (ORDER BY wanted.key) AS bytes
-    FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value)
-  WHERE bytes <= ${maxScoredBytes} OR place = 0 ORDER BY place`
+const selectTexts = `SELECT chunk_key AS chunk, content, heading_path
+  FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value ORDER BY wanted.key`
+
+/** The first chunks, as many as fit and at least one. */
+function thatFit(found: readonly FoundChunk[]): number[] {
+  let left = maxScoredBytes
+  const last = found.findIndex(({ bytes }, at) => {
+    left -= bytes
+    return left < 0 && at > 0
+  })
+  return found.slice(0, last === -1 ? undefined : last).map(({ chunk }) => chunk)
+}
 
 /** The other words of the collection with the same stem, by word. */
 export async function inflectionsOf(
@@ -131,23 +137,29 @@ export async function similarWords(
   return rows.map((row) => String(row.word))
 }
 
+interface FoundChunk {
+  chunk: number
+  score: number
+  bytes: number
+}
+
 /** Current chunks that pass the filters. A look-up is expensive: the best matches first, all only if too few pass. */
 async function rankCurrent(
   connection: Connection,
   index: { sql: string; parameters: readonly SqlValue[] },
   filters: Filters,
   limit: number,
-): Promise<Ranking> {
+): Promise<FoundChunk[]> {
   const filter = filterSql(filters)
-  const lookUp = async (most: number): Promise<Ranking> => {
+  const lookUp = async (most: number): Promise<FoundChunk[]> => {
     const rows = await connection.all(
-      `SELECT found.chunk AS chunk, found.score AS score FROM (${index.sql} LIMIT ?) AS found
+      `SELECT found.chunk AS chunk, found.score AS score, octet_length(chunk.content) AS bytes FROM (${index.sql} LIMIT ?) AS found
          CROSS JOIN chunk ON chunk.chunk_key = found.chunk
          CROSS JOIN document ON document.generation = chunk.chunk_generation
        WHERE 1${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
       [...index.parameters, most, ...filter.parameters, limit],
     )
-    return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
+    return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score), bytes: Number(row.bytes) }))
   }
   if (filter.sql !== '') return lookUp(-1)
   const best = await lookUp(limit * 2)
