@@ -45,7 +45,7 @@ export async function measureSearch(chunks: number, searches: number): Promise<S
     const held = (await client.knowledge.status()).chunks
     if (held !== chunks) throw new Error(`${held} chunks instead of ${chunks}`)
     const knowledge = join(folder, 'data', 'knowledge')
-    if (chunks >= indexedFrom) await untilIndexed(join(knowledge, 'vectors', 'k1_v1.lance'))
+    if (chunks >= indexedFrom) await untilIndexed(join(knowledge, 'vectors', 'k1_v1_hashed_ngrams_1.lance'))
     await sleep(settledMs)
     const bare = await openBare(knowledge)
     const times = { http: [] as number[], bare: [] as number[] }

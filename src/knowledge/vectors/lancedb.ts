@@ -5,7 +5,7 @@ import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
-import { createSerial } from '../../runtime/serial.ts'
+import { createSerial, type Serial } from '../../runtime/serial.ts'
 import { mustRewrite } from './deletions.ts'
 import { gathered } from './gathered.ts'
 import { toHalves } from './half-float.ts'
@@ -20,13 +20,15 @@ const staleShare = 0.3
 /** LanceDB's own default grows up to 7 GB. */
 const indexCacheBytes = 256n * 1024n * 1024n
 const metadataCacheBytes = 16n * 1024n * 1024n
+/** 15,000 rows of 1,024 dimensions. */
+const indexedFromValues = 15_360_000
 const probes = 24
 const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
 
 export interface LanceOptions {
   folder: string
-  /** Rows from which a table gets an index; below the default, an exact search takes some 10 ms. */
+  /** Rows from which a table gets an index; default by their dimensions: below it, an exact search takes some 10 ms. */
   indexedFromRows?: number
   /** Pause in writing before files are compacted and the index is built. */
   quietMs?: number
@@ -37,7 +39,8 @@ export interface LanceOptions {
  * small table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
  * LanceDB does not sync its files: the caller must be able to write the vectors again.
  */
-export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000 }: LanceOptions): VectorStore {
+export function lanceVectors({ folder, indexedFromRows, quietMs = 5_000 }: LanceOptions): VectorStore {
+  const turns = createSerial()
   // By default, sessions and indexes leave vectors in the shared temporary folder, where other users could read them.
   const temporary = temporaryFolder(join(resolve(folder), 'temporary'))
   let opening: Promise<Connection> | undefined
@@ -73,7 +76,8 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       const table = connection()
         .then((database) =>
           openTable(database, name, dimensions, {
-            indexedFromRows,
+            indexedFromRows: indexedFromRows ?? Math.ceil(indexedFromValues / dimensions),
+            turns,
             quietMs,
             temporary,
             folder: join(folder, `${name}.lance`),
@@ -115,6 +119,8 @@ function sharedArrow(): typeof import('apache-arrow') {
 }
 
 type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & {
+  /** The tables of a store are tidied one after the other, because searches need the processor too. */
+  turns: Serial
   temporary: TemporaryFolder
   folder: string
 }
@@ -215,12 +221,13 @@ function assertLength(vector: VectorRow['vector'], dimensions: number): void {
 /** LanceDB works best with one writer at a time. Compacts its files after many writes or in a pause. */
 function serialWrites(
   table: Table,
-  { indexedFromRows, quietMs, temporary, folder }: Upkeep,
+  { indexedFromRows, quietMs, temporary, folder, turns }: Upkeep,
   makeIndex: () => Promise<Index>,
   onQuiet: () => void,
 ) {
   const queue = createSerial()
-  let building: Promise<void> | undefined
+  let tidied: Promise<void> | undefined
+  let isClosed = false
   let sinceCompaction = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -247,19 +254,18 @@ function serialWrites(
     const config = await makeIndex()
     await temporary.during(() => table.createIndex('vector', { config, replace: true }))
   }
+  /** What fails is due again after the next pause. */
+  const tidy = async () => {
+    if (!isClosed && sinceCompaction >= fewWrites) await queue.run(optimize).catch(() => undefined)
+    if (!isClosed) await rewriteWhenDue().catch(() => undefined)
+    await queue.idle()
+    if (!isClosed) await build().catch(() => undefined)
+  }
   const whenQuiet = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       void queue.idle().then(onQuiet)
-      if (sinceCompaction >= fewWrites) void queue.run(optimize).catch(() => undefined)
-      void rewriteWhenDue().catch(() => undefined)
-      building ??= queue
-        .idle()
-        .then(build)
-        .then(
-          () => (building = undefined),
-          () => (building = undefined),
-        )
+      tidied = turns.run(tidy)
     }, quietMs).unref()
   }
   whenQuiet()
@@ -278,9 +284,10 @@ function serialWrites(
     async close() {
       clearTimeout(timer)
       clearInterval(hourly)
+      isClosed = true
       if (sinceCompaction >= fewWrites) await queue.run(optimize)
       await queue.idle()
-      await building
+      await tidied
     },
   }
 }

@@ -77,6 +77,34 @@ describe('lancedb in particular', () => {
     await again.close()
   })
 
+  it('tidies all tables of a store, also when one is dropped meanwhile', async () => {
+    const folder = await newFolder()
+    const store = lanceVectors({ folder, indexedFromRows: 1_000, quietMs: 0 })
+    const names = ['c1_v1', 'c1_v1_more', 'c2_v1']
+    for (const name of names) {
+      const table = await store.table(name, 16)
+      const vectors = Array.from({ length: 1_200 }, (_, at) =>
+        Float32Array.from({ length: 16 }, (_, axis) => Math.sin(at * (axis + 1))),
+      )
+      await table.add(vectors.map((vector, chunk) => ({ chunk: chunk + 1, generation: 1, vector })))
+    }
+    await store.drop('c2_v1')
+    for (const name of names.slice(0, 2))
+      while (!(await readdir(join(folder, `${name}.lance`))).includes('_indices')) await new Promise(setImmediate)
+    expect(await readdir(folder)).not.toContain('c2_v1.lance')
+    await store.close()
+  })
+
+  it('leaves small tables without an index', async () => {
+    const folder = await newFolder()
+    const store = lanceVectors({ folder, quietMs: 0 })
+    const table = await store.table('c1_v1', 16)
+    await table.add([{ chunk: 1, generation: 1, vector: Float32Array.from({ length: 16 }, Math.sin) }])
+    await table.compact()
+    await store.close()
+    expect(await readdir(join(folder, 'c1_v1.lance'))).not.toContain('_indices')
+  })
+
   it('writes filters of whole numbers only', () => {
     expect(whereIn('generation', [1, 2])).toBe('generation IN (1, 2)')
     expect(() => whereIn('generation', [1.5])).toThrow(TypeError)
