@@ -5,6 +5,8 @@ import type { ListPlace } from '../../core/knowledge/knowledge.ts'
 export interface RankedList {
   name: string
   ranking: Ranking
+  /** Its part of the weight that its name has; default 1. */
+  part?: number
 }
 
 /** The name of the list that BM25 ranks. */
@@ -13,6 +15,8 @@ export const keywordList = 'keyword'
 /** What a list counts for. The words of a text say more than its hashed runs of characters, which repeat them. */
 const listWeights = new Map([['lexical', 0.5]])
 const usualWeight = 1
+/** The list by the table of token vectors. */
+const tokenList = 'static'
 
 /**
  * The sum of the scores of a chunk, each relative to the best of its list, by the weights of the lists; 1: first in every
@@ -20,7 +24,7 @@ const usualWeight = 1
  */
 export function fuse(lists: readonly RankedList[]): Ranking {
   const scores = new Map<number, number>()
-  const weightOf = ({ name }: RankedList) => listWeights.get(name) ?? usualWeight
+  const weightOf = ({ name, part = 1 }: RankedList) => part * (listWeights.get(name) ?? usualWeight)
   const highest = lists.reduce((sum, list) => sum + weightOf(list), 0)
   for (const list of lists) {
     const best = list.ranking[0]?.score ?? 0
@@ -31,6 +35,13 @@ export function fuse(lists: readonly RankedList[]): Ranking {
   return [...scores]
     .map(([chunk, score]) => ({ chunk, score }))
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
+}
+
+/** The table of tokens knows no misspelt word: it counts for the words of the query that some text has. */
+export function withoutUnknown(lists: readonly RankedList[], words: ReadonlyMap<string, number>): RankedList[] {
+  const known = [...words.values()].filter((chunks) => chunks > 0).length
+  const part = words.size === 0 ? 1 : known / words.size
+  return lists.map((list) => (list.name === tokenList ? { ...list, part } : list))
 }
 
 /** The places of a chunk in the lists that have it. */

@@ -3,7 +3,7 @@ import type { Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
 import type { KnownWords } from './fit.ts'
-import { fuse, keywordList, type RankedList, weighed } from './fuse.ts'
+import { fuse, keywordList, type RankedList, weighed, withoutUnknown } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
@@ -73,7 +73,10 @@ export async function searchCollection(
   signal?.throwIfAborted()
   const byKeyword = mode === 'vector' ? [] : [{ name: keywordList, ranking: keyword }]
   const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
-  const fused = lists.length === 1 ? (lists[0]?.ranking ?? []) : fuse([...byKeyword, ...vectors])
+  const fused =
+    lists.length === 1
+      ? (lists[0]?.ranking ?? [])
+      : fuse([...byKeyword, ...withoutUnknown(vectors, known?.words ?? new Map())])
   const places = await findPlaces(documents, collection, fused)
   const weights = new Map([...places].map(([key, { source }]) => [key, weightOf(source)]))
   const ranking = weighed(fused, weights)

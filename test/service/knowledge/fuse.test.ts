@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fuse, placeIn, weighed } from '../../../src/service/knowledge/fuse.ts'
+import { fuse, placeIn, weighed, withoutUnknown } from '../../../src/service/knowledge/fuse.ts'
 
 const ranking = (...chunks: number[]) => chunks.map((chunk, at) => ({ chunk, score: 0.9 - at / 100 }))
 
@@ -55,6 +55,31 @@ describe('fusing rankings', () => {
       { name: 'static', ranking: zero },
     ])
     expect(fused).toEqual([{ chunk: 3, score: 0.5 }])
+  })
+})
+
+describe('the table of tokens', () => {
+  const lists = [
+    { name: 'static', ranking: ranking(2) },
+    { name: 'lexical', ranking: ranking(3) },
+  ]
+  const part = (words: [string, number][]) => withoutUnknown(lists, new Map(words)).map((list) => list.part ?? 1)
+
+  it('counts for the share of the words that some text has, and the other lists count as before', () => {
+    expect(part([['anchor', 3]])).toEqual([1, 1])
+    expect(
+      part([
+        ['anchor', 3],
+        ['wintch', 0],
+      ]),
+    ).toEqual([0.5, 1])
+    expect(part([])).toEqual([1, 1])
+  })
+
+  it('says nothing when no word is known', () => {
+    const fused = fuse(withoutUnknown(lists, new Map([['wintch', 0]])))
+    expect(fused[0]).toEqual({ chunk: 3, score: 1 })
+    expect(fused[1]).toEqual({ chunk: 2, score: 0 })
   })
 })
 
