@@ -22,6 +22,8 @@ const indexCacheBytes = 256n * 1024n * 1024n
 const metadataCacheBytes = 16n * 1024n * 1024n
 /** 15,000 rows of 1,024 dimensions. */
 const indexedFromValues = 15_360_000
+/** However few their dimensions. */
+const indexedFromAnyRows = 40_000
 const probes = 24
 const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
@@ -76,7 +78,7 @@ export function lanceVectors({ folder, indexedFromRows, quietMs = 5_000 }: Lance
       const table = connection()
         .then((database) =>
           openTable(database, name, dimensions, {
-            indexedFromRows: indexedFromRows ?? Math.ceil(indexedFromValues / dimensions),
+            indexedFromRows: indexedFromRows ?? Math.min(indexedFromAnyRows, Math.ceil(indexedFromValues / dimensions)),
             turns,
             quietMs,
             temporary,
