@@ -17,15 +17,15 @@ const minRespelt = 5
 const respeltShare = 0.85
 /** How much of the similarity a word costs that no text has as it is asked for: its vector is of another word. */
 const otherSpelling = 0.6
-/** Makes words of small collections alike. */
+/** Makes words of small collections alike, and a word that none of their few chunks has tell little. */
 const smoothing = 10
 
 /** Words for anything: a text without them may still be about what is asked. */
 const generalWords = new Set(
-  `able actually anybody anyone anything available best better big calculate calculated certain correct correctly different does
+  `able actually anybody anyone anything available best better big calculate calculated certain correct correctly describe different does
   easily easy everybody everyone everything exactly explain find gone good handle happen happened happens large learn least look made
-  make many maximum mean means minimum multiple nothing often particular people possible properly quick quickly right several
-  small somebody someone something sometimes specific supported sure take thing things together too try understand various way ways
+  make many maximum mean means minimum multiple nothing often particular people possible properly quick quickly right say says several
+  show small somebody someone something sometimes specific supported sure take tell thing things together too try understand various way ways
   whole work works wrong`.split(/\s+/),
 )
 /** The share of chunks that a general word counts as being in, at least. */
@@ -79,7 +79,8 @@ function weightOf(chunks: number, all: number): number {
 function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
   const chunks = known.words.get(word) ?? 0
   const least = generalWords.has(word) ? known.chunks * generalShare : 0
-  const weight = weightOf(Math.max(chunks, least), known.chunks)
+  const toldBy = chunks === 0 ? known.chunks / (known.chunks + smoothing) : 1
+  const weight = weightOf(Math.max(chunks, least), known.chunks) * toldBy
   const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => sameWord(word, other))))
   const found = same.find((other) => other !== undefined)
   if (found !== undefined || chunks > 0 || word.length < minRespelt) {
