@@ -40,6 +40,8 @@ export function Composer({ label, draftOf = 'new', agents = [], onChoose, onSend
   }
   const send = () => {
     if (isEmpty || isSending) return
+    // The button can't be used while it is sent.
+    form.current?.querySelector('textarea')?.focus()
     setSending(true)
     setError('')
     onSend(said, files)

@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
     }
   }, [])
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={onClose}>
+    <dialog ref={element} tabIndex={-1} aria-labelledby="dialog-title" onClose={onClose}>
       <header class="bar">
         <h2 id="dialog-title">{title}</h2>
         <button type="button" class="quiet close" aria-label="Close" onClick={onClose}>

@@ -1,14 +1,15 @@
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact'
 import { useId } from 'preact/hooks'
 
-interface TabsProps<Tab extends string> {
+interface TabBarProps<Tab extends string> {
   label: string
   tabs: readonly Tab[]
   /** What stands on it; without it, its name. */
-  wordsOf?: (tab: Tab) => string
+  wordsOf?: (tab: Tab) => ComponentChildren
   chosen: Tab
   onChoose: (tab: Tab) => void
-  children: ComponentChildren
+  /** Of the panel and of each tab begins with it. */
+  id?: string
 }
 
 const moves: Readonly<Record<string, (place: number, count: number) => number>> = {
@@ -18,10 +19,9 @@ const moves: Readonly<Record<string, (place: number, count: number) => number>> 
   End: (_place, count) => count - 1,
 }
 
-/** Tabs over the panel with what is chosen. Arrow keys choose, as in the WAI-ARIA pattern. */
-export function Tabs<Tab extends string>(props: TabsProps<Tab>): JSX.Element {
-  const { label, tabs, wordsOf = (tab) => tab, chosen, onChoose, children } = props
-  const id = useId()
+/** What can be chosen. Arrow keys choose, as in the WAI-ARIA pattern. */
+export function TabBar<Tab extends string>(props: TabBarProps<Tab>): JSX.Element {
+  const { label, tabs, wordsOf = (tab) => tab, chosen, onChoose, id } = props
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLDivElement>) => {
     const place = moves[event.key]?.(tabs.indexOf(chosen), tabs.length)
     const tab = place === undefined ? undefined : tabs[place]
@@ -31,25 +31,34 @@ export function Tabs<Tab extends string>(props: TabsProps<Tab>): JSX.Element {
     event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[place ?? 0]?.focus()
   }
   return (
+    <div role="tablist" class="tabs" aria-label={label} onKeyDown={onKeyDown}>
+      {tabs.map((tab) => (
+        <button
+          key={tab}
+          type="button"
+          role="tab"
+          id={id === undefined ? undefined : `${id}-${tab}`}
+          aria-selected={tab === chosen}
+          aria-controls={id === undefined ? undefined : `${id}-panel`}
+          tabIndex={tab === chosen ? 0 : -1}
+          onClick={() => onChoose(tab)}
+        >
+          {wordsOf(tab)}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Tabs over the panel with what is chosen. */
+export function Tabs<Tab extends string>(props: TabBarProps<Tab> & { children: ComponentChildren }): JSX.Element {
+  const { children, ...bar } = props
+  const id = useId()
+  return (
     <>
-      <div role="tablist" class="tabs" aria-label={label} onKeyDown={onKeyDown}>
-        {tabs.map((tab) => (
-          <button
-            key={tab}
-            type="button"
-            role="tab"
-            id={`${id}-${tab}`}
-            aria-selected={tab === chosen}
-            aria-controls={`${id}-panel`}
-            tabIndex={tab === chosen ? 0 : -1}
-            onClick={() => onChoose(tab)}
-          >
-            {wordsOf(tab)}
-          </button>
-        ))}
-      </div>
+      <TabBar {...bar} id={id} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is longer than the panel is scrolled to by keys */}
-      <div role="tabpanel" class="panel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`} tabIndex={0}>
+      <div role="tabpanel" class="panel" id={`${id}-panel`} aria-labelledby={`${id}-${bar.chosen}`} tabIndex={0}>
         {children}
       </div>
     </>

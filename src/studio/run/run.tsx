@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentProps, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
+import { TabBar } from '../parts/tabs.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { RunEvents } from '../state/events.ts'
@@ -49,9 +50,9 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
     if (address.inside !== undefined && isThere) void tree.reveal(address.inside)
   }, [tree, address.inside, isThere])
   return (
-    <section class="run" aria-label={`Run ${runId}`}>
+    <section class="run" aria-label={`Run ${runId}`} tabIndex={-1}>
       <RunHeader studio={studio} opened={opened} urlOf={urlOf} onClose={close} />
-      {opened.isMissing.value ? null : <Tabs opened={opened} />}
+      {opened.isMissing.value ? null : <Modes opened={opened} />}
       <AboutRun opened={opened} />
       {mode.value === 'Events' ? (
         <EventList events={events.all} changes={events.changes} />
@@ -102,31 +103,24 @@ function LiveInspector(props: ComponentProps<typeof Inspector>): JSX.Element {
   return <Inspector {...props} />
 }
 
-function Tabs({ opened }: { opened: OpenedRun }): JSX.Element {
+function Modes({ opened }: { opened: OpenedRun }): JSX.Element {
   return (
-    <div role="tablist" class="tabs" aria-label="How to show the run">
-      {modes.map((one) => (
-        <button
-          key={one}
-          type="button"
-          role="tab"
-          aria-selected={one === mode.value}
-          onClick={() => {
-            mode.value = one
-          }}
-        >
-          {one}
-          {one === 'Events' ? <EventCount opened={opened} /> : null}
-        </button>
-      ))}
-    </div>
+    <TabBar
+      label="How to show the run"
+      tabs={modes}
+      chosen={mode.value}
+      onChoose={(one) => {
+        mode.value = one
+      }}
+      wordsOf={(one) => (one === 'Events' ? <EventCount opened={opened} /> : one)}
+    />
   )
 }
 
 /** By itself, so that an event draws no more than this number. */
 function EventCount({ opened }: { opened: OpenedRun }): JSX.Element {
   opened.events.changes.value
-  return <> {formatCount(opened.events.all.length)}</>
+  return <>Events {formatCount(opened.events.all.length)}</>
 }
 
 function AboutRun({ opened: { run, error, isMissing, events, runId, tree } }: { opened: OpenedRun }): JSX.Element {

@@ -3,6 +3,7 @@ import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { ColumnFocus, isFocusLost } from './columns.ts'
+import { keepFocus } from './kept-focus.ts'
 
 interface PageKeyOptions {
   onHelp: (isHelping: true) => void
@@ -20,6 +21,7 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
   const before = useRef<Address | undefined>(undefined)
 
   useEffect(() => focus.listen(), [focus])
+  useEffect(keepFocus, [])
 
   useEffect(() => {
     const isFirst = before.current === undefined && !takesFocus
