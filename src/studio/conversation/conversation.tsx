@@ -38,7 +38,7 @@ export function ConversationView({ studio, conversation, address }: Conversation
           onSend={(text, files) => conversation.send(asked, text, files)}
         />
       )}
-      <Announcer turn={last} />
+      <Announcer turn={last} isBegun={studio.begun === conversation.sessionId} />
     </>
   )
 }

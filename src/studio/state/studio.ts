@@ -46,6 +46,8 @@ export class Studio {
   readonly #navigation: Navigation
   #live: LiveReader | undefined
   #key: string | undefined
+  /** The session that was begun last in this page. */
+  begun: string | undefined
   readonly #listeners = new Set<(events: readonly LiveEvent[]) => void>()
 
   constructor(places: Places) {
@@ -178,6 +180,7 @@ export class Studio {
   async begin(agentId: string, input: AskedFor, files: readonly Attachment[] = []): Promise<void> {
     const asked = typeof input === 'string' ? inputOf(input, files) : { input }
     const { session_id: sessionId } = await this.client.agents.background(agentId, asked)
+    this.begun = sessionId
     this.go({ page: 'chats', sessionId, filter: this.#filter })
   }
 

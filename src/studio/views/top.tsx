@@ -79,13 +79,17 @@ function Tabs({ studio }: { studio: Studio }): JSX.Element {
   )
 }
 
-function Waits({ studio }: { studio: Studio }): JSX.Element | null {
+/** It is told when the number changes. */
+function Waits({ studio }: { studio: Studio }): JSX.Element {
   const count = studio.waiting.count.value ?? 0
-  if (count === 0) return null
   return (
-    <a class="waits" href={studio.urlOf({ page: 'chats', filter: { status: 'input_required' } })}>
-      <Icon name="waiting" /> {count} waiting
-    </a>
+    <span role="status">
+      {count === 0 ? null : (
+        <a class="waits" href={studio.urlOf({ page: 'chats', filter: { status: 'input_required' } })}>
+          <Icon name="waiting" /> {count} waiting
+        </a>
+      )}
+    </span>
   )
 }
 

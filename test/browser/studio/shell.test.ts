@@ -89,8 +89,9 @@ test('the number of runs that wait is told while it changes, and leads to them',
           - /url: /studio/agents
       - link "Search everything…":
         - /url: /studio/search
-      - link "2 waiting":
-        - /url: /studio?status=input_required
+      - status:
+        - link "2 waiting":
+          - /url: /studio?status=input_required
       - status: live
       - link "API":
         - /url: /docs
