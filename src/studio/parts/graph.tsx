@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { type GraphEdge, type GraphNode, layOut, nodeSize, type PlacedNode } from './graph-layout.ts'
 import { Icon, type IconName } from './icon.tsx'
+import { textScale } from './narrow.ts'
 
 export type { GraphEdge, GraphNode } from './graph-layout.ts'
 
@@ -27,7 +28,7 @@ export function Graph({ nodes, edges, label, selected }: GraphProps): JSX.Elemen
   const layout = useMemo(() => layOut(nodes, edges), [nodes, edges])
   const labels = new Map(nodes.map((node) => [node.id, node.label]))
   const leadsTo = Map.groupBy(edges, ({ from }) => from)
-  const size = { width: `${layout.width}px`, height: `${layout.height}px` }
+  const size = { width: `${layout.width}px`, height: `${layout.height}px`, zoom: textScale() }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled to by keys
     <figure class="graph" aria-label={label} tabIndex={0}>

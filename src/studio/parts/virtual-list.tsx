@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { textScale } from './narrow.ts'
 
 /** An array, or something as long of which parts are not there yet. */
 interface Items<T> {
@@ -18,7 +19,7 @@ export interface View {
 interface VirtualListProps<T> {
   items: Items<T>
   keyOf: (item: T) => string
-  /** In px; all are as high. */
+  /** In px for text of the usual size; all are as high. */
   rowHeight: number
   /** The row that can be reached by Tab, which stays mounted. It has the focus while another row had it. */
   active: number
@@ -47,7 +48,9 @@ const around = 8
 
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
-  const { items, keyOf, rowHeight, active, render, renderMissing, placeOf, returns, role, label } = props
+  const { items, keyOf, active, render, renderMissing, placeOf, returns, role, label } = props
+  const scale = useMemo(textScale, [])
+  const rowHeight = props.rowHeight * scale
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
   const keyAt = (place: number) => {

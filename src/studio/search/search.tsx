@@ -46,13 +46,15 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
       const place = links.indexOf(document.activeElement as HTMLAnchorElement)
       links[Math.max(0, Math.min(links.length - 1, place + by))]?.focus()
     }
-    return studio.keys.on({ next: () => move(1), previous: () => move(-1) }, () => document.querySelector('.search'))
+    return studio.keys.on({ next: () => move(1), previous: () => move(-1) }, () =>
+      document.querySelector('.search-page'),
+    )
   }, [studio])
 
   const state = search.state.value
   const hits = search.hits.value
   return (
-    <div class="search">
+    <div class="search-page">
       <h2>Search</h2>
       <form
         role="search"
