@@ -122,7 +122,8 @@ async function play({ call }: RunningTestServer): Promise<Record<Scene['opens'],
   return {
     conversation: session,
     passages: `${at('retrieval')}?view=passages`,
-    prompt: `${at('model_call_start')}?view=prompt`,
+    // Of the later calls only what is new is unfolded.
+    prompt: `${session}/r/${run_id}/e/${events.find(({ type }) => type === 'model_call_start')?.seq}?view=prompt`,
   }
 }
 

@@ -150,6 +150,8 @@ describe('a filter', () => {
     expect(await lookAt(page)).toEqual([])
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('both')
     await page.getByText('No failed session of both.').waitFor()
+    // It is said a moment after it is seen.
+    await page.getByRole('status').filter({ hasText: 'No failed session of both' }).waitFor()
     expect(await treeOf(page.getByRole('navigation', { name: 'Sessions' }))).toMatchInlineSnapshot(`
       "- navigation "Sessions":
         - button "New chat"
