@@ -63,7 +63,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason}. The score of the best passage is {formatScore(abstained.score)}, and
+          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The score of the best passage is {formatScore(abstained.score)}, and
           needs to be at least {formatScore(abstained.threshold)}.
         </p>
       )}

@@ -154,7 +154,7 @@ test('a file that no request could carry is ingested and quoted, up to knowledge
   await project.write('agent.config.ts', config)
   await project.write('tiny.md', 'A tide table.\n')
   const limited = await command(project, ['ingest', 'small.md', 'tiny.md'])
-  expect(limited.stderr).toContain('it has 29 bytes, and the limit is 20 bytes (knowledge.maxFileSize)')
+  expect(limited.stderr).toContain('it has 30 bytes, and the limit is 20 bytes (knowledge.maxFileSize)')
   await project.write('agent.config.ts', config.replace("'20B'", "'50MB'"))
   const second = await serve(project, 'start')
   try {
