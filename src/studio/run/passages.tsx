@@ -63,8 +63,8 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The score of the best passage is {formatScore(abstained.score)}, and
-          needs to be at least {formatScore(abstained.threshold)}.
+          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The score of the best passage is{' '}
+          {formatScore(abstained.score)}, and needs to be at least {formatScore(abstained.threshold)}.
         </p>
       )}
       {results.length === 0 ? (
