@@ -23,7 +23,7 @@ export class Polite {
   readonly #connections: Connections
   readonly #options: PoliteOptions
   readonly #robots = new Map<string, Promise<Robots>>()
-  #nextMs = 0
+  #lastMs = -Infinity
   #delayMs: number
 
   constructor(connections: Connections, options: PoliteOptions) {
@@ -44,7 +44,7 @@ export class Polite {
     const { signal, authorization } = this.#options
     const own = authorization?.origin === url.origin ? authorization.value : undefined
     for (let left = tries - 1; ; left--) {
-      await pause(Math.max(0, this.#nextMs - performance.now()), signal)
+      await pause(Math.max(0, this.#lastMs + this.#delayMs - performance.now()), signal)
       try {
         const answer = await fetchAnswer(url.href, this.#connections, { ...options, authorization: own, signal })
         const waitMs = retryAfterMs(answer.header('retry-after'))
@@ -52,7 +52,7 @@ export class Polite {
         if (!isBusy || waitMs === undefined || waitMs > maxDelayMs || left === 0) return answer
         await pause(waitMs, signal)
       } finally {
-        this.#nextMs = performance.now() + this.#delayMs
+        this.#lastMs = performance.now()
       }
     }
   }
