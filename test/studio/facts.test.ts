@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { factsOf } from '../../src/studio/run/facts.ts'
-import { RunEvents } from '../../src/studio/state/events.ts'
+import { RunEvents } from '../../src/studio/state/run/events.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
 /** The facts of each step of a run with these events, 10 ms apart. */

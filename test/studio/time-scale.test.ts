@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { spanOf, timeScale } from '../../src/studio/state/time-scale.ts'
+import { spanOf, timeScale } from '../../src/studio/state/run/time-scale.ts'
 
 describe('the time axis', () => {
   test('has a place for each time, and ticks at round ones', () => {

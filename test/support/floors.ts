@@ -103,9 +103,9 @@ const floors: Record<string, Floor> = {
   studio: {
     rooms: ['core', 'runtime', 'client'],
     types: ['wire'],
-    folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'parts'],
+    folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'state/run', 'parts'],
   },
-  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database remote'] },
+  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database remote served'] },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
     folders: [

@@ -1,7 +1,7 @@
 import type { ResolvedConfig } from '../../config/types.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { RunRecord } from '../../core/run.ts'
-import { unusedModels } from '../../server/served-models.ts'
+import { unusedModels } from '../../server/served/models.ts'
 import type { OpenServer } from '../../server.ts'
 import { readKeys } from '../terminal/keys.ts'
 import { limitLines } from '../terminal/line-limit.ts'

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import type { Usage } from '../../core/run.ts'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { type Cost, sumCost, sumUsage } from '../state/run/step.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
-import { type Cost, sumCost, sumUsage } from '../state/step.ts'
 import { kinds, stateOf, tookMs, usageInWords } from './words.ts'
 
 interface CompactListProps {

@@ -7,8 +7,8 @@ import { formatBytes } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { LongText } from '../parts/long-text.tsx'
 import { Markdown } from '../parts/markdown.tsx'
-import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../state/records.ts'
-import type { Step } from '../state/steps.ts'
+import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../state/run/records.ts'
+import type { Step } from '../state/run/steps.ts'
 
 interface GaveProps {
   step: Step

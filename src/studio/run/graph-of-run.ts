@@ -1,5 +1,5 @@
 import type { GraphEdge, GraphNode } from '../parts/graph-layout.ts'
-import type { RunSteps, Step } from '../state/steps.ts'
+import type { RunSteps, Step } from '../state/run/steps.ts'
 
 export interface RunGraphData {
   nodes: GraphNode[]

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { toHits } from '../../core/again/passages.ts'
 import type { Json } from '../../core/json.ts'
 import { LongText } from '../parts/long-text.tsx'
-import type { RunEvents } from '../state/events.ts'
 import { messageOf } from '../state/message-of.ts'
-import type { EventOf } from '../state/records.ts'
+import type { RunEvents } from '../state/run/events.ts'
+import type { EventOf } from '../state/run/records.ts'
 import type { Studio } from '../state/studio.ts'
 
 type Retrieval = EventOf<'retrieval'>

@@ -1,7 +1,7 @@
 import type { Usage } from '../../core/run.ts'
 import { formatCost, formatCount } from '../parts/format.ts'
 import type { IconName } from '../parts/icon.tsx'
-import type { Cost, Step, StepKind } from '../state/steps.ts'
+import type { Cost, Step, StepKind } from '../state/run/steps.ts'
 
 export const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> = {
   run: ['run', 'run'],

@@ -3,8 +3,8 @@ import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
-import { RunEvents } from './events.ts'
 import { messageOf } from './message-of.ts'
+import { RunEvents } from './run/events.ts'
 import { RunTree } from './run-tree.ts'
 
 /** A run that is looked at step by step: a turn, or the run of a member inside one. */

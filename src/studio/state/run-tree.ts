@@ -2,9 +2,9 @@ import { computed, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
-import { RunEvents } from './events.ts'
 import { messageOf } from './message-of.ts'
-import { type Cost, type Step, sumCost } from './step.ts'
+import { RunEvents } from './run/events.ts'
+import { type Cost, type Step, sumCost } from './run/step.ts'
 
 /** A step where it stands among all that are shown, or a line about the steps of a run that are not there. */
 export interface Row {

@@ -1,6 +1,6 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
-import { modelLacks, sentenceModelState } from '../../../server/model-needs.ts'
-import { servedModels, unusedModels } from '../../../server/served-models.ts'
+import { modelLacks, sentenceModelState } from '../../../server/served/model-needs.ts'
+import { servedModels, unusedModels } from '../../../server/served/models.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 /** The models in use and the ones that could be. Keys are reported as set, never shown. */

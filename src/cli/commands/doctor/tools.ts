@@ -1,7 +1,7 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { nearest } from '../../../core/text/nearest.ts'
-import { servedToolEntries } from '../../../server/tool-entries.ts'
+import { servedToolEntries } from '../../../server/served/tool-entries.ts'
 import { describeError, UsageError } from '../../command/exit.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 

@@ -1,5 +1,5 @@
-import type { ResolvedConfig } from '../config/types.ts'
-import { type ToolEntry, toolEntriesOf } from '../runnables/tools/check.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import { type ToolEntry, toolEntriesOf } from '../../runnables/tools/check.ts'
 
 export interface ServedToolEntry extends ToolEntry {
   entityId: string

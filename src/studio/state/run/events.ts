@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { RunEvent } from '../../wire/event.ts'
+import type { RunEvent } from '../../../wire/event.ts'
 import { StepRecords } from './records.ts'
 import { RunSteps } from './steps.ts'
 

@@ -1,7 +1,7 @@
-import type { ResolvedConfig } from '../config/types.ts'
-import { type FoundModel, findModels } from '../models/found.ts'
-import { describeModel } from '../models/name.ts'
-import { offlineModelName } from '../models/offline.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import { type FoundModel, findModels } from '../../models/found.ts'
+import { describeModel } from '../../models/name.ts'
+import { offlineModelName } from '../../models/offline.ts'
 
 export interface ServedModel {
   name: string

@@ -1,6 +1,6 @@
-import { addToParts, type Part } from '../../core/message.ts'
-import type { RunEvent } from '../../wire/event.ts'
-import type { RunTrace } from '../../wire/run-trace.ts'
+import { addToParts, type Part } from '../../../core/message.ts'
+import type { RunEvent } from '../../../wire/event.ts'
+import type { RunTrace } from '../../../wire/run-trace.ts'
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
 

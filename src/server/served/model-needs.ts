@@ -1,7 +1,7 @@
-import { type PackageProvider, packageProviders } from '../core/model.ts'
-import { modelCacheFolder } from '../knowledge/embedders/model-files.ts'
-import { findModel, defaultModel as sentenceModel } from '../knowledge/embedders/transformers.ts'
-import { hasPackage, packageName, providerPackages } from '../models/packages.ts'
+import { type PackageProvider, packageProviders } from '../../core/model.ts'
+import { modelCacheFolder } from '../../knowledge/embedders/model-files.ts'
+import { findModel, defaultModel as sentenceModel } from '../../knowledge/embedders/transformers.ts'
+import { hasPackage, packageName, providerPackages } from '../../models/packages.ts'
 
 /** What a model named `provider/model` lacks, and what to do; undefined if nothing is missing. */
 export function modelLacks(name: string, root: string, env = process.env): { lack: string; fix: string } | undefined {
