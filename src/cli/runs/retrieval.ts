@@ -64,7 +64,9 @@ function fitOf({ fit }: TracedRetrieval): string[] {
   const counts = rarest.map(({ word, chunks, as }) => `${word}${as === undefined ? '' : ` (${as})`} ${chunks}`)
   return [
     `  fit       ${[`${score.toFixed(2)} (${threshold.toFixed(2)} to be quoted)`, ...parts].join('  ')}`,
-    ...(counts.length === 0 ? [] : [`            of ${fit.chunks} chunks: ${terminalLine(counts.join(', '))}`]),
+    ...(counts.length === 0
+      ? []
+      : [`            of ${fit.chunks} chunk${fit.chunks === 1 ? '' : 's'}: ${terminalLine(counts.join(', '))}`]),
   ]
 }
 

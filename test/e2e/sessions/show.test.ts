@@ -154,8 +154,11 @@ describe('sessions show', () => {
     expect(stdout).toMatch(
       /searched {2}When does .*\n +1 of 1 passage {2}\d+ ms {2}hybrid {2}limit 2 {2}collection default\n/,
     )
-    expect(stdout).toMatch(/words +.*lighthouse.*\n {4}# +RANK {2}SCORE {2}KEYWORD +LEXICAL +WHERE\n/)
-    expect(stdout).toMatch(/\n {4}\[1\] {2}1 +\d\.\d{3} {2}1 \(0\.\d\d\) {2}1 \(0\.\d\d\) {2}docs\/a\.md:\d/)
+    expect(stdout).toMatch(/words +.*lighthouse.*\n +fit +\d\.\d\d .*\n +of 1 chunks?: lighthouse 1, .*\n/)
+    expect(stdout).toMatch(/\n {4}# +RANK {2}SCORE {2}KEYWORD +STATIC +LEXICAL +WHERE\n/)
+    expect(stdout).toMatch(
+      /\n {4}\[1\] {2}1 +\d\.\d{3} {2}1 \(0\.\d\d\) {2}1 \(0\.\d\d\) {2}1 \(0\.\d\d\) {2}docs\/a\.md:\d/,
+    )
     expect((await command(project, ['runs', 'show', id])).stdout).toMatch(
       /\nsearched "When does .*" {2}1 of 1 passage {2}\d+ ms\n/,
     )
