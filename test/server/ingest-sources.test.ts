@@ -42,6 +42,13 @@ it('forgets files that went while no server ran, and nothing that the sources di
   expect(await start(['docs'])).toEqual(['docs/by-hand.md', 'docs/three.md'])
 })
 
+it('forgets what the config no longer names, also what was ingested by hand before it was named', async () => {
+  await writeFile(join(root, 'by-hand.md'), 'By hand.')
+  await start([], (knowledge) => knowledge.ingest({ content: 'By hand.', source: 'by-hand.md', name: 'by-hand.md' }))
+  expect(await start(['by-hand.md', 'docs'])).toEqual(['by-hand.md', 'docs/one.md', 'docs/two.md'])
+  expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
+})
+
 it.each([
   ['gone', () => rename(join(root, 'docs'), join(root, 'elsewhere'))],
   ['empty', () => rm(join(root, 'docs'), { recursive: true }).then(() => mkdir(join(root, 'docs')))],

@@ -144,6 +144,8 @@ test('a file that no request could carry is ingested and quoted, up to knowledge
   expect(again.stderr).toContain('1 unchanged')
   const { stdout } = await command(project, ['ask', 'When does the keeper of Skellig light the lamp?', 'log.txt'])
   expect(stdout).toContain('log.txt:200002')
+  // Without it, the server would take these files as its own, and delete them when a config names others.
+  await project.write('agent.config.ts', `export default {}\n`)
   const server = await serve(project, 'start')
   await project.write('other.txt', `${text}More.\n`)
   const refused = await command(project, ['ingest', 'other.txt'])
@@ -158,7 +160,7 @@ test('a file that no request could carry is ingested and quoted, up to knowledge
   await project.write('agent.config.ts', config.replace("'20B'", "'50MB'"))
   const second = await serve(project, 'start')
   try {
-    await expect.poll(sources, { timeout: 60_000 }).toEqual(['log.txt', 'other.txt', 'tiny.md'])
+    await expect.poll(sources, { timeout: 60_000 }).toEqual(['log.txt', 'other.txt', 'small.md', 'tiny.md'])
   } finally {
     await second.stop()
   }
