@@ -40,6 +40,7 @@ export type {
   AgentOutput,
   AgentRunContext,
   AgentSettings,
+  InstructionsOfRun,
 } from './runnables/agent/settings.ts'
 export { runContext } from './runnables/base/run-context.ts'
 export { mcp } from './runnables/mcp/mcp.ts'

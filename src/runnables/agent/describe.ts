@@ -6,9 +6,9 @@ import type { Defaults } from '../base/defaults.ts'
 import { isStructured } from '../model/structured.ts'
 import { toolConfigs } from '../tools/describe.ts'
 import { fingerprint } from './fingerprint.ts'
+import { instructionsText } from './instructions.ts'
 import { searchToolLook } from './model-answer.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
-import type { AnyAgentSettings } from './settings.ts'
 
 /** What an operator may read of an agent's settings: only what is named here, so that no key gets in. */
 export async function agentConfig(settings: CheckedAgent, defaults: Defaults): Promise<EntityConfig> {
@@ -22,16 +22,9 @@ export async function agentConfig(settings: CheckedAgent, defaults: Defaults): P
     memory: run === undefined ? { ...memory, tokens: Number.isFinite(memory.tokens) ? memory.tokens : null } : null,
     output_schema: await outputSchema(settings.output),
     guardrails: { input: namesOf(guardrails?.input), output: namesOf(guardrails?.output) },
-    hooks: [...setIn(hooks), ...setIn({ prepareCall: settings.prepareCall, prepareStep: settings.prepareStep })],
+    hooks: [...setIn(hooks), ...functionsIn(settings)],
     version: fingerprint({ ...settings, model: settings.model ?? defaults.model }) ?? null,
   }
-}
-
-/** Null without instructions. */
-export function instructionsText(instructions: AnyAgentSettings['instructions']): string | null {
-  if (instructions === undefined) return null
-  const texts = [instructions].flat().map((one) => (typeof one === 'string' ? one : one.content))
-  return texts.join('\n\n')
 }
 
 export async function outputSchema(output: OutputInterface | undefined): Promise<JsonObject | null> {
@@ -46,6 +39,15 @@ function toKnowledge({ mode, limit, filters, collection }: CheckedKnowledge): En
 
 function namesOf(checks: unknown): string[] {
   return [checks ?? []].flat().map((check, place) => (check as { name: string }).name || `${place + 1}`)
+}
+
+/** The settings that are code and change what the model is told. */
+function functionsIn({ instructions, prepareCall, prepareStep }: CheckedAgent): string[] {
+  return setIn({
+    instructions: typeof instructions === 'function' ? instructions : undefined,
+    prepareCall,
+    prepareStep,
+  })
 }
 
 function setIn(settings: object): string[] {

@@ -17,7 +17,8 @@ import { checkApprovalNames, problemOfApproval, type ToolApproval } from '../too
 import { toolConfigs } from '../tools/describe.ts'
 import { checkResult as check } from '../tools/result.ts'
 import { describeTools } from './agent.ts'
-import { instructionsText, outputSchema } from './describe.ts'
+import { outputSchema } from './describe.ts'
+import { instructionsText } from './instructions.ts'
 import type { AnyAgentSettings } from './settings.ts'
 
 /** The properties that identify an `Agent` of the AI SDK, whatever its tools, context and output. */

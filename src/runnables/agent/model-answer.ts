@@ -37,6 +37,7 @@ import { openTools, toToolSet } from '../tools/source.ts'
 import { textInput } from '../tools/text-input.ts'
 import { waitsInside } from '../tools/waiting-call.ts'
 import { callOf } from './call.ts'
+import { instructionsFor } from './instructions.ts'
 import { remember } from './memory.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
@@ -155,6 +156,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       clientTools,
       download: files.download,
       stopWhen: [...stopWhen, waitsInside, ...(steps === undefined ? [] : [steps.stop])],
+      own: await instructionsFor(settings.instructions, input, contextHere(context)),
       instructions: context.given?.instructions,
       instead: again && editedInstructions(again),
       output: asked && wholeOutput(asked),

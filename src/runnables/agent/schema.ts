@@ -78,8 +78,8 @@ const checks = is('a function or a list of functions', (value) =>
   [value].flat().every((one) => typeof one === 'function'),
 ).optional()
 const instructions = is(
-  'a text or a system message',
-  (value) => typeof value === 'string' || isObject(value) || Array.isArray(value),
+  'a text, a system message or a function of the run',
+  (value) => ['string', 'function'].includes(typeof value) || isObject(value) || Array.isArray(value),
 )
 const callable = callback().optional()
 const plain = object().optional()

@@ -1,4 +1,4 @@
-import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { Instructions, OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { Duration } from '../../core/duration.ts'
 import type { Json } from '../../core/json.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
@@ -30,6 +30,11 @@ export interface AgentRunContext extends AgentContext, Pick<RunContext, 'resumed
   readonly parts: RunInput['parts']
 }
 
+/** Instructions that depend on the run: called once for each run, and again when it is resumed. */
+export type InstructionsOfRun = (
+  run: AgentRunContext,
+) => Instructions | undefined | Promise<Instructions> | Promise<Instructions | undefined>
+
 /** What `run` may return: one text, or any stream of texts and events. */
 export type AgentOutput = string | AsyncIterable<Emission> | Iterable<Emission>
 
@@ -37,6 +42,7 @@ export type RuntimeContext = Record<string, unknown>
 
 type Replaced =
   | 'model'
+  | 'instructions'
   | 'tools'
   | 'output'
   | 'timeout'
@@ -63,6 +69,8 @@ export interface AgentSettings<
   description?: string
   /** Default: the config's `model`; without one the agent quotes from its knowledge base. */
   model?: ModelSetting
+  /** Text, or messages, for the model; or a function of the run that gives them. */
+  instructions?: Instructions | InstructionsOfRun
   tools?: TOOLS
   output?: OUTPUT
   knowledge?: true | AgentKnowledge

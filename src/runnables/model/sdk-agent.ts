@@ -1,4 +1,4 @@
-import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { Instructions, OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import { describeModel } from '../../models/name.ts'
 import { resolveModel } from '../../models/resolve.ts'
@@ -18,6 +18,8 @@ export interface RunParts {
   tools: ToolSet
   equip: (model: ModelObject, name: string) => ModelObject | Promise<ModelObject>
   approve: Approve
+  /** The agent's own in this run. */
+  own?: Instructions | undefined
   /** The caller's, after the agent's own. */
   instructions?: string | undefined
   /** In place of the agent's own. */
@@ -37,7 +39,7 @@ export type Approve = (approval: ToolApproval, present?: ToolSet) => ToolApprova
 /** Makes the AI SDK's agent for each run; work that is the same for all runs is done once. */
 export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
   const { name, description, knowledge, memory, cache, guardrails, hooks, sideEffects, run, ...sdk } = settings
-  const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
+  const { timeout, output, prepareStep, prepareCall, toolApproval, instructions: _perRun, ...rest } = sdk
   const common = {
     // The run fails with the error; by default the SDK would print it too.
     onError: () => {},
@@ -46,7 +48,19 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
   return async (parts: RunParts): Promise<SdkAgent> => {
-    const { model, tools, equip, approve, download, clientTools = [], stopWhen, instructions, instead, output } = parts
+    const {
+      model,
+      tools,
+      equip,
+      approve,
+      download,
+      clientTools = [],
+      stopWhen,
+      own,
+      instructions,
+      instead,
+      output,
+    } = parts
     const { ToolLoopAgent } = await loadSdk()
     const stepped = prepareStep && withResolvedModel(prepareStep, root, equip)
     const called = prepareCall && prepared(withResolvedModel(prepareCall, root, equip), approve, download)
@@ -57,6 +71,7 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     const whole = {
       ...common,
       model,
+      ...(own === undefined ? {} : { instructions: own }),
       experimental_download: download,
       stopWhen,
       ...(rest.activeTools === undefined ? {} : { activeTools: [...rest.activeTools, ...clientTools] }),
