@@ -1,7 +1,11 @@
 import stringWidth from 'string-width'
 
-/** Characters whose width differs between terminals: joined emoji, skin tones, flags, emoji variants. */
-const disputed = /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u
+/**
+ * Characters whose width differs between terminals: joined emoji, skin tones, flags, emoji variants; vowel signs that take
+ * a column and joined consonants, as in Devanagari.
+ */
+const disputed =
+  /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}\u0900-\u0dff\u0e33\u0eb3\u1000-\u109f\u1780-\u17ff\p{Mc}]/u
 const styleCodes = /\p{Cc}\[\d+m/gu
 const tokens = /\n|(\p{Cc}\[\d+m)| +|[^\p{Cc} ]+|\p{Cc}/gu
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })

@@ -12,6 +12,7 @@ export function formatMarkdownTable(table: Tokens.Table, columns: number, paint:
   const widths = head.map((_, place) => Math.max(...[head, ...rows].map((row) => stringWidth(row[place] ?? ''))))
   const widest = head.map((_, place) => Math.max(...[head, ...rows].map((row) => widestOf(row[place] ?? ''))))
   const total = widest.reduce((sum, width) => sum + width, 3 * (widths.length - 1))
+  if (total > columns && rows.length === 0) return head.join('\n')
   if (total > columns) {
     return rows.map((row) => row.map((cell, place) => `${head[place] ?? ''}: ${cell}`).join('\n')).join('\n\n')
   }

@@ -13,10 +13,14 @@ const plain = /^[\t\n\x20-\x7e\xa0-\u0600]*$/
 
 type State = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape'
 
-/** Cleans streamed text; recognises a sequence that is split between pieces. */
+/** Cleans streamed text; recognises a sequence or a character that is split between pieces. */
 export function createTerminalFilter(): (piece: string) => string {
   let state: State = 'text'
-  return (piece) => {
+  let half = ''
+  return (next) => {
+    const all = half + next
+    half = /[\ud800-\udbff]$/.exec(all)?.[0] ?? ''
+    const piece = half === '' ? all : all.slice(0, -1)
     if (state === 'text' && plain.test(piece)) return piece
     let clean = ''
     for (const character of piece) {

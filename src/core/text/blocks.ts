@@ -89,7 +89,9 @@ export class BlockSplitter {
     const most = this.#text.slice(0, maxOpenChars)
     const line = most.lastIndexOf('\n') + 1
     const word = most.lastIndexOf(' ') + 1
-    const at = line > maxOpenChars / 2 ? line : word > maxOpenChars / 2 ? word : wholeCharacters(most)
+    // What follows within an item is indented: by itself it would be code.
+    const item = this.#isList() ? lastItem(most) : 0
+    const at = [item, line, word].find((place) => place > maxOpenChars / 2) ?? wholeCharacters(most)
     const fence = at <= this.#looked ? this.#fence : undefined
     const before = this.#closed.length
     this.#close(at, true)
@@ -105,6 +107,13 @@ export class BlockSplitter {
     this.#closed = []
     return closed
   }
+}
+
+/** Where the last item of the outer list starts; 0: at the start. */
+function lastItem(text: string): number {
+  let last = 0
+  for (const { index } of text.matchAll(/\n(?=(?:[-*+]|\d{1,9}[.)]) )/g)) last = index + 1
+  return last
 }
 
 function wholeCharacters(text: string): number {

@@ -48,6 +48,11 @@ describe('terminalText', () => {
     )
   })
 
+  it('keeps a character that is cut in two, and drops a half that stays alone', () => {
+    const filter = createTerminalFilter()
+    expect(['a\ud83d', '\udc69b', '\ud83d', 'c'].map(filter)).toEqual(['a', '👩b', '', 'c'])
+  })
+
   it('cleans a sequence that is cut in two as if it were whole', () => {
     const text = `one${esc}]0;title${esc}\\two${esc}[1;31mthree`
     for (let index = 0; index <= text.length; index++) {

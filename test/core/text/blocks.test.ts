@@ -52,6 +52,16 @@ describe('BlockSplitter', () => {
     for (const block of blocks.slice(0, -1)) expect(block).toMatch(/^```ts\n(?:const x = 1\n)+```$/)
   })
 
+  it('cuts a long list before an item of the outer list', () => {
+    const items = Array.from(
+      { length: 40 },
+      (_, place) => `${place + 1}. item\n\n   - inner\n\n     ${'word '.repeat(40)}\n`,
+    )
+    const blocks = blocksOf(`${items.join('\n')}\nend`)
+    expect(blocks.length).toBeGreaterThan(2)
+    for (const block of blocks) expect(block).toMatch(/^(?:\d+\. item|end)/)
+  })
+
   it.each([
     ['a line without an end', 'y'.repeat(1_000_000)],
     ['fences', '`'.repeat(1_000_000)],

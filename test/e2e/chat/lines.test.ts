@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { generateAnswers } from '../../support/markdown/generated.ts'
+import { differs } from '../../support/markdown/same-text.ts'
+import { type Answer, written } from '../../support/markdown/written.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 import { openPty } from '../../support/pty.ts'
 
@@ -13,37 +16,20 @@ export default defineConfig({
   agents: {
     say: agent({
       async *run({ text }) {
-        yield readFileSync(text + '.md', 'utf8')
+        for (const piece of readFileSync(text + '.md', 'utf8').match(/[^]{1,50}/g)) yield piece
       },
     }),
   },
 })
 `
 
-const words = 'This is a rather long list item that has to be wrapped at the width of the terminal, and once more.'
-const texts = {
-  latin: words,
-  cjk: '这是一个相当长的列表项目必须在终端的宽度处换行。日本語の長い文章も折り返されます。그리고 한국어 문장도 함께 나옵니다.',
-  emoji:
-    'A family 👨‍👩‍👧‍👦 and a flag 🏳️‍🌈 and a farmer 👩🏽‍🌾 and a heart ❤️ and a flag 🇩🇪 walk to the end of this long line with 👨‍👩‍👧‍👦 again.',
-  rtl: 'هذا عنصر قائمة طويل إلى حد ما يجب التفافه عند عرض الطرفية. וגם בעברית יש כאן משפט ארוך שצריך להישבר.',
-}
-
-const documents = Object.fromEntries(
-  Object.entries(texts).map(([name, text]) => [
-    `${name}.md`,
-    [
-      text,
-      `1. First.\n2. Then configure it. ${text}\n   - deeper ${text}\n     10. deepest ${text}`,
-      `> quoted ${text}\n>\n> - and listed ${text}`,
-      `- [x] done ${text}`,
-      'The end.',
-    ].join('\n\n'),
-  ]),
-)
+const kinds = /^(?:item|cjk|emoji|rtl|marks|url): a (?:list in a list in a list|quote with a list|table)$/
+/** Of the corpus in test/cli/markdown/corpus.test.tsx. */
+const sample: Answer[] = [...written.filter(({ name }) => kinds.test(name)), ...generateAnswers(2, 23)]
 
 beforeAll(async () => {
-  project = await createProject({ 'agent.config.ts': config, ...documents })
+  const documents = sample.map(({ markdown }, place) => [`${place}.md`, markdown])
+  project = await createProject({ 'agent.config.ts': config, ...Object.fromEntries(documents) })
   server = await serve(project, 'start')
 })
 afterAll(async () => {
@@ -51,21 +37,27 @@ afterAll(async () => {
   await project.remove()
 })
 
-/** What is said, without what shows how it is laid out. */
-const letters = (text: string) => text.replace(/[\s│•>\-[\]]/gu, '').replace(/\d+\./g, '')
+/** On a terminal with colours, code stands without its marks. */
+const unmarked = (text: string) => text.replaceAll('`', '')
 
-test.each(Object.keys(texts).flatMap((name) => [40, 80, 120].map((columns) => [name, columns] as const)))(
-  'chat keeps every letter of %s text at %d columns',
-  async (name, columns) => {
-    const terminal = openPty(project, ['chat', 'say'], { columns })
-    await terminal.until('Enter sends')
-    terminal.send(`${name}\r`)
-    await terminal.until(/The end\.[\s\S]*\d ms/)
-    const shown = terminal.text()
-    terminal.send('\x04')
-    await terminal.exited
-    await terminal.close()
-    const committed = shown.slice(shown.indexOf('say\n') + 4, shown.lastIndexOf('The end.') + 'The end.'.length)
-    expect(letters(committed)).toBe(letters(documents[`${name}.md`] ?? ''))
-  },
-)
+test.each([40, 80, 120])('chat keeps every letter on a terminal of %d columns', async (columns) => {
+  const terminal = openPty(project, ['chat', 'say'], { columns })
+  await terminal.until('Enter sends')
+  const wrong: string[] = []
+  for (const [place, { name, shows }] of sample.entries()) {
+    terminal.send(`${place}\r`)
+    const start = `> ${place}\n\nsay\n`
+    const answer = () => {
+      const text = terminal.text()
+      return new RegExp(`> ${place}\\n\\nsay\\n([^]*?)\\n  [\\d.]+ m?s\\n`).exec(text)?.[1]
+    }
+    await terminal.until(() => answer() !== undefined).catch((error: Error) => wrong.push(`${start} ${error.message}`))
+    const lines = unmarked(answer() ?? '').split('\n')
+    const faults = shows.map((text) => differs(lines, unmarked(text)))
+    if (!faults.includes(undefined)) wrong.push(`${name}: ${faults[0]}`)
+  }
+  terminal.send('\x04')
+  await terminal.exited
+  await terminal.close()
+  expect(wrong).toEqual([])
+})
