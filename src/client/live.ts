@@ -10,6 +10,8 @@ import { defaultReconnects, parseEvent, readStream, reconnectWaitMs } from './tr
 export interface LiveOptions extends CallOptions {
   /** Runs whose events come too: their ids, or for each the number of the last event that is known. */
   follow?: readonly string[] | Readonly<Record<string, number>> | undefined
+  /** Sessions: the events of each run that begins in them, or is under way, come too, after the run itself. */
+  followSessions?: readonly string[] | undefined
   /** Also the events of their child runs. */
   children?: boolean | undefined
   /** Include the exact prompts of model calls. */
@@ -32,6 +34,8 @@ interface Place {
 }
 
 const maxFollowed = 200
+/** Runs that are known at the same time; those that are over are forgotten first. */
+const maxKnown = 1_000
 
 export function openLive(
   connection: Connection,
@@ -39,7 +43,15 @@ export function openLive(
   silenceMs: number,
   options: LiveOptions = {},
 ): LiveStream {
-  const { follow = [], children, includePrompts, reconnects = defaultReconnects, signal, timeoutMs } = options
+  const {
+    follow = [],
+    followSessions = [],
+    children,
+    includePrompts,
+    reconnects = defaultReconnects,
+    signal,
+    timeoutMs,
+  } = options
   const places = new Map<string, Place>()
   const asked =
     'length' in follow ? (follow as readonly string[]).map((id) => [id, 0] as const) : Object.entries(follow)
@@ -52,7 +64,12 @@ export function openLive(
       timeoutMs,
       method: 'GET',
       path: `${prefix}/live`,
-      query: { follow: toFollow(places), children, include: includePrompts ? 'prompts' : undefined },
+      query: {
+        follow: toFollow(places),
+        follow_sessions: followSessions.length > 0 ? followSessions.join(',') : undefined,
+        children,
+        include: includePrompts ? 'prompts' : undefined,
+      },
       headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
       repeat: 'safe',
     })
@@ -96,8 +113,18 @@ function isNew(places: Map<string, Place>, event: Extract<LiveEvent, { type: 'ru
   const place = places.get(event.run_id) ?? { seq: 0, isOver: false }
   // Partial data has the number of the event before it.
   if (event.type === 'data_delta' ? event.seq < place.seq : event.seq <= place.seq) return false
+  if (places.size >= maxKnown && !places.has(event.run_id)) forgetOne(places)
   places.set(event.run_id, { seq: event.seq, isOver: isFinalEvent(event) })
   return true
+}
+
+/** The oldest that is over: a server does not send it again, unless it was resumed. */
+function forgetOne(places: Map<string, Place>): void {
+  for (const [runId, { isOver }] of places) {
+    if (!isOver) continue
+    places.delete(runId)
+    return
+  }
 }
 
 /** The runs that go on come first: a server takes a limited number, and repeats of others are left out here. */

@@ -8,12 +8,18 @@ import { Run } from './run.ts'
 import { SessionHead } from './session.ts'
 
 export const maxFollowed = 200
+export const maxFollowedSessions = 20
 
 export const LiveQuery = z.object({
   follow: text()
     .optional()
     .describe(
       `Runs whose events are sent too, at most ${maxFollowed}, separated by commas. \`<run id>:<seq>\` starts after that event.`,
+    ),
+  follow_sessions: text()
+    .optional()
+    .describe(
+      `Sessions, at most ${maxFollowedSessions}, separated by commas. The events of each run that begins in one of them, or is under way, are sent too, from the first one on and after the run itself.`,
     ),
   children: flag().optional().describe('Whether the events of their child runs are sent too.'),
   include: oneOf(['prompts']).optional().describe('`prompts` includes the exact prompts of model calls.'),

@@ -23,7 +23,8 @@ interface Subjects {
 const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> = {
   live: [
     async ({ client }) => {
-      for await (const event of client.live({ follow: ['run_unknown'], children: true })) return event
+      for await (const event of client.live({ follow: ['run_unknown'], followSessions: ['s'], children: true }))
+        return event
       return undefined
     },
   ],

@@ -1,9 +1,10 @@
 import { AppError, invalid } from '../../core/error.ts'
+import { isSessionId } from '../../core/id.ts'
 import { sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { networkOf } from '../../http/security/address.ts'
 import { assertScopes } from '../../http/security/scope.ts'
-import { LiveEvent, LiveQuery, maxFollowed } from '../../wire/live.ts'
+import { LiveEvent, LiveQuery, maxFollowed, maxFollowedSessions } from '../../wire/live.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
@@ -19,7 +20,7 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
     route('GET', `${settings.prefix}/live`, 'live', {
       summary: 'Follow what changes',
       description:
-        'Sends the newest state of every session and run that changes, and the events of the runs in `follow` (scope `run`). After `hello`, nothing is missed: a `reset` tells when the lists must be read again.',
+        'Sends the newest state of every session and run that changes, and the events of the runs in `follow` and of those that begin in the sessions of `follow_sessions` (scope `run`). After `hello`, nothing is missed: a `reset` tells when the lists must be read again.',
       query: LiveQuery,
       headers: { 'Last-Event-ID': 'The last event that the client received: `<server id>.<number>`.' },
       responses: {
@@ -31,15 +32,15 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
       errors: ['rate_limited'],
       handle: async (request, { knowledge, costs }) => {
         refuseForeignPage(request)
-        const { follow, children = false, include } = parseQuery(LiveQuery, request.query)
-        if (follow !== undefined) assertScopes(request.scopes, 'run')
+        const { follow, follow_sessions: sessions, children = false, include } = parseQuery(LiveQuery, request.query)
+        if (follow !== undefined || sessions !== undefined) assertScopes(request.scopes, 'run')
         const prompts = wantsPrompts(request, include)
         const reader = await live.open({
           caller: callerOf(request),
           user: request.userId,
           operator: request.scopes === undefined,
           after: lastEventOf(request),
-          follow: readFollow(follow),
+          follow: { runs: readFollow(follow), sessions: readSessions(sessions) },
           children,
           prompts,
         })
@@ -83,4 +84,15 @@ function readFollow(follow: string | undefined): Map<string, number> {
   }
   if (runs.size > maxFollowed) throw invalid(`follow must be at most ${maxFollowed} runs.`, 'follow')
   return runs
+}
+
+function readSessions(given: string | undefined): Set<string> {
+  const sessions = new Set(given?.split(','))
+  for (const sessionId of sessions) {
+    if (!isSessionId(sessionId)) throw invalid('follow_sessions must be ids of sessions.', 'follow_sessions')
+  }
+  if (sessions.size > maxFollowedSessions) {
+    throw invalid(`follow_sessions must be at most ${maxFollowedSessions} sessions.`, 'follow_sessions')
+  }
+  return sessions
 }

@@ -52,7 +52,8 @@ export type Wake =
 
 /** What another instance has changed, as in service/live/changes.ts. `missed`: changes that nobody can name. */
 export type StoreChange =
-  | { kind: 'run' | 'session' | 'runs' | 'turns'; id: string }
+  | { kind: 'run'; id: string; going?: { session_id?: string } | undefined }
+  | { kind: 'session' | 'runs' | 'turns'; id: string }
   | { kind: 'deleted'; id: string; users: readonly string[] }
   | { kind: 'lists'; id: 'pruned' | 'erased' | 'shared'; users?: readonly string[] | undefined }
   | { kind: 'missed' }

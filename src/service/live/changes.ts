@@ -4,8 +4,8 @@ import { fromPeer, toPeers, watchTakeovers } from '../peers/changes.ts'
 
 /** Told after a write is durable, and perhaps once too often. */
 export interface ChangeListener {
-  /** Also stands for a change of the run's session. */
-  run(runId: string): void
+  /** Also stands for a change of the run's session. `going`: it has events from now on. */
+  run(runId: string, going?: Going): void
   session(sessionId: string): void
   /** Several runs of a session have come or changed. */
   runs(sessionId: string): void
@@ -15,6 +15,12 @@ export interface ChangeListener {
   deleted(sessionId: string, users: readonly string[]): void
   /** Lists have changed in a way that is not told one by one. `users`: whose; undefined: those of all readers. */
   lists(reason: ListsChanged, users?: readonly string[]): void
+}
+
+/** A run that begins, or is resumed. */
+export interface Going {
+  /** In whose conversation it begins. */
+  session_id?: string
 }
 
 /** `missed`: other servers may have changed anything. */
@@ -74,8 +80,9 @@ export function watchStore(inner: SessionStore): WatchedStore {
     if (isQuiet) return starting
     return telling(starting, (hears, { outcome }) => {
       if (outcome !== 'started' && outcome !== 'queued') return
-      hears.run(start.run.run_id)
-      if (start.replaces !== undefined) hears.turns(start.run.run_id)
+      const { run_id: runId, parent_run_id: parent, session_id } = start.run
+      hears.run(runId, parent === null ? { session_id } : undefined)
+      if (start.replaces !== undefined) hears.turns(runId)
     })
   }
 
@@ -134,7 +141,10 @@ export function watchStore(inner: SessionStore): WatchedStore {
     },
     restoreTurn: (runId, at) =>
       told(inner.restoreTurn(runId, at), (hears, { outcome }) => outcome === 'restored' && hears.turns(runId)),
-    resumeRun: (resume) => told(inner.resumeRun(resume), (hears) => hears.run(resume.run_id)),
+    resumeRun: (resume) =>
+      told(inner.resumeRun(resume), (hears, { outcome }) =>
+        hears.run(resume.run_id, outcome === 'resumed' ? {} : undefined),
+      ),
     recover: (owner, at) => told(inner.recover(owner, at), (hears, { interrupted }) => tellEnded(hears, interrupted)),
   }
 

@@ -10,6 +10,8 @@ export interface LiveHeads {
   /** The newest runs of a session, or of a parent run. */
   runs(sessionId: string): Promise<Page<Run>>
   children(runId: string): Promise<Page<Run>>
+  /** The turns of a session that run, or wait for their turn. */
+  underWay(sessionId: string): Promise<readonly string[]>
   userOf(sessionId: string): Promise<string | null | undefined>
 }
 
@@ -21,6 +23,16 @@ export function headsOf(store: SessionStore): LiveHeads {
     run: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
     runs: (sessionId) => store.listRuns({ session_id: sessionId, again: true }, { limit: runsAtOnce }),
     children: (runId) => store.listRuns({ parent_run_id: runId, again: true }, { limit: runsAtOnce }),
+    async underWay(sessionId) {
+      const lists = await Promise.all(
+        (['running', 'queued'] as const).map((status) =>
+          store.listRuns({ session_id: sessionId, status, again: true }, { limit: runsAtOnce }),
+        ),
+      )
+      return lists.flatMap(({ items }) =>
+        items.flatMap(({ run_id: runId, parent_run_id: parent }) => (parent === null ? [runId] : [])),
+      )
+    },
     async userOf(sessionId) {
       const basis = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId))
       if (basis === undefined) return undefined

@@ -3,9 +3,11 @@ import type { Clock, Timer, Timers } from '../../core/time.ts'
 import { Throttle } from '../../runtime/throttle.ts'
 import type { Runs } from '../services.ts'
 import type { ChangeListener, Changes } from './changes.ts'
+import type { Follow } from './following.ts'
 import { type LiveHeads, shareHeads } from './heads.ts'
+import type { AgentsLoaded } from './items.ts'
 import { Pace } from './pace.ts'
-import { type AgentsLoaded, type LiveAudience, LiveReader, tooManyStreams } from './reader.ts'
+import { type LiveAudience, LiveReader, tooManyStreams } from './reader.ts'
 import { type Change, ChangeRing } from './ring.ts'
 
 const ringSize = 1_000
@@ -29,8 +31,7 @@ export interface OpenLive extends LiveAudience {
   caller: string
   /** The last event that the reader has had: `<server id>.<number>`. */
   after: string | undefined
-  /** The number of the last event of each run. */
-  follow: ReadonlyMap<string, number>
+  follow: Follow
   children: boolean
   prompts: boolean
 }
@@ -49,6 +50,8 @@ export interface Live {
 export function createLive({ serverId, changes, heads, runs, timers, clock }: LiveOptions): Live {
   const ring = new ChangeRing(ringSize)
   const readers = new Map<LiveReader, string>()
+  /** Those that follow a run or a session. */
+  const followers = new Set<LiveReader>()
   const shared = shareHeads(heads)
   const changed = new Map<string, Omit<Change, 'n'>>()
   let listening: Promise<void> | undefined
@@ -108,7 +111,10 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
   }
 
   const listener: ChangeListener = {
-    run: (runId) => note('run', runId),
+    run(runId, going) {
+      note('run', runId)
+      if (going !== undefined) for (const reader of followers) reader.goesOn(runId, going.session_id)
+    },
     session: (sessionId) => note('session', sessionId),
     runs: (sessionId) => note('runs', sessionId),
     turns: (runId) => note('turns', runId),
@@ -134,6 +140,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
 
   function left(reader: LiveReader): void {
     readers.delete(reader)
+    followers.delete(reader)
     if (readers.size > 0 || closed) return
     lingering = timers.set(stop, lingerMs)
     lingering.unref()
@@ -169,6 +176,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
         onClose: left,
       })
       readers.set(reader, caller)
+      if (follow.runs.size + follow.sessions.size > 0) followers.add(reader)
       listening ??= changes.listen(listener)
       try {
         await listening

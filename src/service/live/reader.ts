@@ -1,11 +1,10 @@
 import { AppError } from '../../core/error.ts'
-import type { RunEvent } from '../../core/event.ts'
 import type { RunHead } from '../../core/run.ts'
-import type { SessionOverview } from '../../core/session.ts'
 import type { Clock } from '../../core/time.ts'
 import { Channel } from '../../runtime/channel.ts'
-import { type Followed, Following, type FollowOptions } from './following.ts'
+import { type Follow, type Followed, Following, type FollowOptions } from './following.ts'
 import type { LiveHeads } from './heads.ts'
+import type { AgentsLoaded, LiveBatch, LiveItem, ResetReason } from './items.ts'
 import type { Pace } from './pace.ts'
 import type { Change } from './ring.ts'
 
@@ -16,43 +15,6 @@ const headsAtOnce = 100
 const resetMs = 1_000
 const tick = Symbol('tick')
 
-export interface LoadFailure {
-  message: string
-  file?: string
-  line?: number
-  excerpt?: string
-}
-
-/** The outcome of the latest reload of the agents. */
-export interface AgentsLoaded {
-  /** Grows with each attempt. */
-  version: number
-  ok: boolean
-  error?: LoadFailure
-}
-
-export type LiveItem =
-  | { type: 'hello' }
-  | { type: 'session'; head: SessionOverview }
-  | { type: 'session_deleted'; session_id: string }
-  | { type: 'run'; run: RunHead }
-  | { type: 'run_event'; event: RunEvent }
-  | { type: 'agents'; agents: AgentsLoaded }
-  | { type: 'knowledge' }
-  | { type: 'reset'; reason: ResetReason }
-
-/**
- * `restarted`: by another process, or too long ago. `behind`: more has changed than can be told. The others: sessions were
- * deleted together, or a user was erased, or what the user shares has changed, or a session has many runs that changed.
- */
-export type ResetReason = 'restarted' | 'missed' | 'behind' | 'pruned' | 'erased' | 'shared' | 'runs'
-
-export interface LiveBatch {
-  /** What a reader has to name to go on after the batch. */
-  id: number | undefined
-  items: readonly LiveItem[]
-}
-
 export interface LiveAudience {
   /** Only what belongs to this user; undefined: everything. */
   user: string | undefined
@@ -60,7 +22,9 @@ export interface LiveAudience {
   operator: boolean
 }
 
-export interface ReaderOptions extends LiveAudience, Omit<FollowOptions, 'give' | 'fail' | 'sees' | 'heads'> {
+export interface ReaderOptions
+  extends LiveAudience,
+    Omit<FollowOptions, 'give' | 'fail' | 'behind' | 'sees' | 'heads'> {
   heads: LiveHeads
   /** The same, read anew each time. */
   stored: FollowOptions['heads']
@@ -92,6 +56,7 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
       heads: options.stored,
       sees: (run) => this.#sees(run),
       give: (followed) => this.#incoming.push(followed),
+      behind: () => this.reset('behind'),
       fail: (error) => this.#incoming.close({ error }),
     })
   }
@@ -110,10 +75,15 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
   }
 
   /** Begins to follow; the greeting comes first. */
-  begin(follow: ReadonlyMap<string, number>): void {
+  begin(follow: Follow): void {
     if (this.#closed) return
     this.#incoming.offer(tick)
     this.#following.begin(follow)
+  }
+
+  /** A run begins or is resumed, in this session if it is known. */
+  goesOn(runId: string, sessionId: string | undefined): void {
+    this.#following.goesOn(runId, sessionId)
   }
 
   offer(change: Change): void {
@@ -258,6 +228,7 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
       this.#following.leave(run.run_id)
       return { id: undefined, items: [] }
     }
+    if (events.length === 0) return { id: undefined, items: [{ type: 'run', run }] }
     return { id: undefined, items: events.map((event) => ({ type: 'run_event', event })) }
   }
 

@@ -332,6 +332,7 @@ const cases: Cases = {
     }))
     return {
       'query.follow': foreign,
+      'query.follow_sessions': { query: { follow_sessions: bob.session, children: 'true' }, status: 200 },
       'query.children': foreign,
       'query.include': foreign.map((ask) => ({ ...ask, query: { ...ask.query, include: 'prompts' } })),
       'header.Last-Event-ID': { headers: { 'last-event-id': 'srv_other.1' }, status: 200 },

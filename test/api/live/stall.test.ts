@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import { toLiveFrames } from '../../../src/api/live/frames.ts'
 import { sse } from '../../../src/http/reply.ts'
 import { createCosts } from '../../../src/models/prices/costs.ts'
-import type { LiveBatch, LiveReader } from '../../../src/service/live/reader.ts'
+import type { LiveBatch } from '../../../src/service/live/items.ts'
+import type { LiveReader } from '../../../src/service/live/reader.ts'
 import { get, listening, openSocket } from '../../http/support.ts'
-import { anyone, openLive } from '../../service/live/open.ts'
+import { anyone, follow, openLive } from '../../service/live/open.ts'
 import type { KernelOptions } from '../../support/kernel.ts'
 import { request } from '../../support/services.ts'
 
@@ -16,7 +17,7 @@ async function openStalled(options: KernelOptions = {}) {
   const opened = await openLive()
   const { live, runs } = opened
   const { runId } = await runs.start(request('echo', large, { sessionId: 'large' }))
-  const reader = await live.open({ ...anyone, follow: new Map([[runId, 0]]) })
+  const reader = await live.open({ ...anyone, follow: follow([[runId, 0]]) })
   const left = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
   const hello = { type: 'hello', server_id: 'srv_one', version: '0', mode: 'embedded', can: {} } as never

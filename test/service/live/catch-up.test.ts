@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import type { RunHead } from '../../../src/core/run.ts'
 import { Following } from '../../../src/service/live/following.ts'
+import { follow } from './open.ts'
 
 const headOf = (run_id: string, parent: string | null, status = 'running', end_seq: number | null = null) =>
   ({ run_id, parent_run_id: parent, session_id: 's', user_id: null, status, end_seq }) as RunHead
@@ -18,6 +19,7 @@ function openFollowing(children: boolean) {
     prompts: false,
     heads: {
       run: async (runId) => runs.get(runId),
+      underWay: async () => [],
       children: async (runId) => ({
         items: [...runs.values()].filter(({ parent_run_id: parent }) => parent === runId) as never[],
         next: null,
@@ -40,6 +42,7 @@ function openFollowing(children: boolean) {
       given.push(...events.map(({ seq }) => `${run.run_id} ${seq}`))
       wake()
     },
+    behind: () => {},
     fail: (error) => {
       throw error
     },
@@ -64,7 +67,7 @@ test('finds the new child and the resumed run whose changes were dropped', async
   runs.set('team', headOf('team', null))
   runs.set('paused', headOf('paused', null, 'input_required', 1))
   following.begin(
-    new Map([
+    follow([
       ['team', 0],
       ['paused', 0],
     ]),
@@ -85,7 +88,7 @@ test('finds the new child and the resumed run whose changes were dropped', async
 test('reads an ended run that has not changed no second time', async () => {
   const { runs, ends, following, until, reads } = openFollowing(false)
   runs.set('ended', headOf('ended', null, 'completed', 1))
-  following.begin(new Map([['ended', 0]]))
+  following.begin(follow([['ended', 0]]))
   await until('ended 1')
   ends.get('ended')?.resolve()
   await new Promise(setImmediate)

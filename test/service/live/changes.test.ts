@@ -11,7 +11,7 @@ function hearing() {
     (...said: unknown[]) =>
       void heard.push([what, ...said].join(' '))
   const listener: ChangeListener = {
-    run: hear('run'),
+    run: (runId, going) => hear(going === undefined ? 'run' : `run in ${going.session_id}`)(runId),
     session: hear('session'),
     runs: hear('runs'),
     turns: hear('turns'),
@@ -38,12 +38,12 @@ test('hears of every write that changes a list, and of none while nothing listen
   expect(taken()).toEqual(['session s'])
   const asked = await (await runs.start(request('asking', 'x', { sessionId: 's' }))).result()
   const run = `run ${asked.run_id}`
-  expect(taken()).toEqual([run])
+  expect(taken()).toEqual([`run in s ${asked.run_id}`, run])
   await (await runs.resume(asked.run_id, { approved: true, mode: 'plain' })).result()
-  expect(taken()).toEqual([run])
+  expect(taken()).toEqual([`run in undefined ${asked.run_id}`, run])
   const replaced = { sessionId: 's', replaces: asked.run_id }
   const second = await (await runs.start(request('asking', 'y', replaced))).result()
-  expect(taken()).toEqual([`run ${second.run_id}`, `turns ${second.run_id}`])
+  expect(taken()).toEqual([`run in s ${second.run_id}`, `turns ${second.run_id}`, `run ${second.run_id}`])
   await runs.cancel(second.run_id)
   expect(taken()).toContain(`run ${second.run_id}`)
   await sessions.update('s', { name: 'n' })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import type { RunHead } from '../../../src/core/run.ts'
 import { Following } from '../../../src/service/live/following.ts'
-import { anyone, openLive } from './open.ts'
+import { anyone, follow, openLive } from './open.ts'
 
 const head = { run_id: 'run_1', parent_run_id: null, status: 'running', end_seq: null } as RunHead
 const text = (seq: number) => ({ type: 'text_delta', run_id: 'run_1', seq, at: '', text: `${seq}` }) as RunEvent
@@ -24,7 +24,7 @@ test('reads on when a run is resumed before the reader has taken what came befor
       },
       withPrompts: (_runId, events) => events,
     },
-    heads: { run: async () => head, children: async () => ({ items: [], next: null }) },
+    heads: { run: async () => head, underWay: async () => [], children: async () => ({ items: [], next: null }) },
     children: false,
     prompts: false,
     sees: async () => true,
@@ -33,11 +33,12 @@ test('reads on when a run is resumed before the reader has taken what came befor
       given[place]?.resolve()
       return taken[place]?.promise ?? Promise.resolve()
     },
+    behind: () => {},
     fail: (error) => {
       throw error
     },
   })
-  following.begin(new Map([['run_1', 0]]))
+  following.begin(follow([['run_1', 0]]))
   await given[0]?.promise
   // It paused after event 1 and was resumed; the reader has yet to take that event.
   following.changed(head)
@@ -53,7 +54,7 @@ test('reads on when a run is resumed before the reader has taken what came befor
 test('keeps nothing of followed runs that do not exist', async () => {
   const { live, read } = await openLive()
   for (let count = 0; count < 2; count++) {
-    const reader = await live.open({ ...anyone, follow: new Map([['run_none', 0]]) })
+    const reader = await live.open({ ...anyone, follow: follow([['run_none', 0]]) })
     await reader.next()
     await reader.return()
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import { request } from '../../support/services.ts'
-import { anyone, openLive, reading, types } from './open.ts'
+import { anyone, follow, openLive, reading, types } from './open.ts'
 
 const has =
   (type: string, count = 1) =>
@@ -191,7 +191,7 @@ test('reads that take long rest the longer, and events of followed runs do not w
   const { live, sessions, runs, waiting, pass, timers, read } = opened
   const handle = await runs.start(request('waiting', 'hello', { sessionId: 'b' }))
   await waiting.begun(0)
-  const slow = reading(await live.open({ ...anyone, follow: new Map([[handle.runId, 0]]) }))
+  const slow = reading(await live.open({ ...anyone, follow: follow([[handle.runId, 0]]) }))
   await slow.until(has('run_event'))
   opened.onRead = () => pass(20)
   await sessions.create({ session_id: 'one' })
@@ -256,12 +256,12 @@ test('follows runs from any number on, ended ones too, and again when they are r
   await ended.result()
   const handle = await runs.start(request('waiting', 'hello', { sessionId: 'b' }))
   await waiting.begun(0)
-  const follow = new Map([
+  const followed = follow([
     [ended.runId, 1],
     [handle.runId, 0],
     ['run_unknown', 0],
   ])
-  const reader = reading(await live.open({ ...anyone, follow }))
+  const reader = reading(await live.open({ ...anyone, follow: followed }))
   const eventsOf = (runId: string) =>
     reader.items.flatMap((item): RunEvent[] =>
       item.type === 'run_event' && item.event.run_id === runId ? [item.event] : [],
@@ -284,9 +284,9 @@ test("tells a user's reader what is the user's, and nothing more once it has bee
   await sessions.create({ session_id: 'foreign', user_id: 'bob' })
   const handle = await runs.start(request('waiting', 'hello', { sessionId: 'own', userId: 'ann' }))
   await waiting.begun(0)
-  const follow = new Map([[handle.runId, 0]])
-  const ann = reading(await live.open({ ...anyone, caller: 'ann', user: 'ann', follow }))
-  const bob = reading(await live.open({ ...anyone, caller: 'bob', user: 'bob', follow }))
+  const followed = follow([[handle.runId, 0]])
+  const ann = reading(await live.open({ ...anyone, caller: 'ann', user: 'ann', follow: followed }))
+  const bob = reading(await live.open({ ...anyone, caller: 'bob', user: 'bob', follow: followed }))
   await ann.until(has('run_event'))
   await sessions.update('own', { name: 'mine' })
   await sessions.update('foreign', { name: 'theirs' })

@@ -1,17 +1,25 @@
 import type { SessionStore } from '../../../src/core/store.ts'
 import { watchStore } from '../../../src/service/live/changes.ts'
+import { headsOf } from '../../../src/service/live/heads.ts'
+import type { LiveBatch, LiveItem } from '../../../src/service/live/items.ts'
 import { createLive, type OpenLive } from '../../../src/service/live/live.ts'
-import type { LiveBatch, LiveItem, LiveReader } from '../../../src/service/live/reader.ts'
+import type { LiveReader } from '../../../src/service/live/reader.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
 import { echo, gate, openServices } from '../../support/services.ts'
+
+/** Of runs, each from after a number, and of sessions. */
+export const follow = (runs: Iterable<[string, number]>, sessions: Iterable<string> = []): OpenLive['follow'] => ({
+  runs: new Map(runs),
+  sessions: new Set(sessions),
+})
 
 export const anyone: OpenLive = {
   caller: 'anonymous',
   user: undefined,
   operator: true,
   after: undefined,
-  follow: new Map(),
+  follow: { runs: new Map(), sessions: new Set() },
   children: false,
   prompts: false,
 }
@@ -40,6 +48,7 @@ export async function openLive(inner: SessionStore = memoryStore()) {
       },
       runs: (sessionId) => store.listRuns({ session_id: sessionId }, { limit: 100 }),
       children: (runId) => store.listRuns({ parent_run_id: runId }, { limit: 100 }),
+      underWay: headsOf(store).underWay,
       userOf: async (sessionId) => (await store.findSession(sessionId))?.session.user_id,
     },
     runs: services.runs,

@@ -4,11 +4,11 @@ import type { Runnable } from '../../../src/core/runnable.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { type WatchedStore, watchStore } from '../../../src/service/live/changes.ts'
 import { headsOf } from '../../../src/service/live/heads.ts'
+import type { LiveItem } from '../../../src/service/live/items.ts'
 import { createLive, type Live, type OpenLive } from '../../../src/service/live/live.ts'
-import type { LiveItem } from '../../../src/service/live/reader.ts'
 import { type TestInstance, TestInstances } from '../../support/instances.ts'
 import { echo, gate, request } from '../../support/services.ts'
-import { anyone, reading } from './open.ts'
+import { anyone, follow, reading } from './open.ts'
 
 interface LiveInstance extends TestInstance {
   live: Live
@@ -99,7 +99,7 @@ describe('the live stream of one server among several', () => {
     const [a, b] = [await add({ slow }), await add({ slow })]
     const { runId } = await a.runs.start(request('slow', 'x', { mode: 'background' }))
     await begun(0)
-    const reader = await open(b, { follow: new Map([[runId, 0]]) })
+    const reader = await open(b, { follow: follow([[runId, 0]]) })
     const told = () =>
       reader.items.flatMap((item) => (item.type === 'run_event' && item.event.run_id === runId ? [item.event] : []))
     await world.until(reader.until(() => told().some(({ type }) => type === 'text_delta')))
@@ -109,12 +109,46 @@ describe('the live stream of one server among several', () => {
     expect(told().map(({ seq, type }) => `${seq} ${type}`)).toEqual(recorded.map(({ seq, type }) => `${seq} ${type}`))
   })
 
+  test('follows a run that begins on another server in a followed session without waiting for the lists', async () => {
+    const [a, b] = [await add(), await add()]
+    const reader = await open(b, { follow: follow([], ['s']) })
+    const anns = await open(b, { user: 'ann', operator: false, follow: follow([], ['s']) })
+    await a.sessions.create({ session_id: 's' })
+    await world.until(reader.until(hasSession('s')))
+    const { runId } = await a.runs.start(request('echo', 'words', { sessionId: 's' }))
+    const begunMs = world.nowMs
+    const hasEnded = (items: readonly LiveItem[]) =>
+      items.some((item) => item.type === 'run_event' && item.event.type === 'run_end')
+    await world.until(reader.until(hasEnded))
+    // Lists rest 100 ms after the change before.
+    expect(world.nowMs - begunMs).toBeLessThan(50)
+    const told = reader.items.flatMap((item) => (item.type === 'run_event' ? [item.event.seq] : []))
+    expect(told).toEqual((await a.store.readEvents(runId, 0, 100)).map(({ seq }) => seq))
+    await world.until(reader.until(hasRun(runId, 'completed')))
+    expect(anns.items.map(({ type }) => type)).toEqual(['hello'])
+  })
+
+  test('takes what a peer says of a run that goes on for what it is, whatever its form', async () => {
+    let tell: (change: StoreChange) => void = () => {}
+    const watch = async (listener: typeof tell) => {
+      tell = listener
+    }
+    const b = await add({ echo }, (store) => replacing(store, { watch }))
+    const reader = await open(b, { follow: follow([], ['s']) })
+    for (const going of [null, 1, 'x', [], {}, { session_id: 1 }, { session_id: 's' }]) {
+      tell({ kind: 'run', id: 'run_none', going } as StoreChange)
+    }
+    await b.runs.start(request('echo', 'words', { sessionId: 's' }))
+    await world.until(reader.until(hasSession('s')))
+    expect(resets(reader.items)).toEqual([])
+  })
+
   test('says of the runs of a server that died that they are interrupted', async () => {
     const { runnable: slow, begun, open: openGate } = gate()
     const [a, b, c] = [await add({ slow }), await add({ slow }), await add({ slow })]
     const { runId } = await a.runs.start(request('slow', 'x', { mode: 'background' }))
     await begun(0)
-    const readers = [await open(b, { follow: new Map([[runId, 0]]) }), await open(c)]
+    const readers = [await open(b, { follow: follow([[runId, 0]]) }), await open(c)]
     a.isStopped = true
     for (const reader of readers) await world.until(reader.until(hasRun(runId, 'interrupted')))
     const hasEnded = (items: readonly LiveItem[]) =>
@@ -163,7 +197,7 @@ describe('the live stream of one server among several', () => {
     await a.sessions.create({ session_id: 's', user_id: 'ann' })
     const { runId } = await a.runs.start(request('slow', 'x', { sessionId: 's', mode: 'background' }))
     await begun(0)
-    const anns = await open(b, { user: 'ann', operator: false, follow: new Map([[runId, 0]]) })
+    const anns = await open(b, { user: 'ann', operator: false, follow: follow([[runId, 0]]) })
     const said = (text: string) => (items: readonly LiveItem[]) =>
       items.some(({ type, ...item }) => type === 'run_event' && JSON.stringify(item).includes(`"text":"${text}"`))
     await world.until(anns.until(said('a')))
