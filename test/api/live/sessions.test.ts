@@ -21,7 +21,7 @@ const eventsOf = (events: readonly LiveEvent[]) =>
 const ended = (events: readonly LiveEvent[]) =>
   new Set(eventsOf(events).flatMap(({ type, run_id: runId }) => (type === 'run_end' ? [runId] : [])))
 
-test('a run that begins in a followed session comes with its events, and with its members if they are asked for', async () => {
+test('a run that begins in a followed session comes with its events, and with its members if wanted', async () => {
   const client = clientOf('operator')
   const whole = read(client, { followSessions: ['one', 's'], children: true })
   const alone = read(client, { followSessions: ['s'] })

@@ -32,7 +32,7 @@ test('sends a run that begins in a followed session and its events at once, befo
   await reader.done
 })
 
-test('sends from the beginning what is under way or waits when the stream opens, and no run that has ended', async () => {
+test('sends from the beginning what is under way or waits when the stream opens, and nothing ended', async () => {
   const { live, runs, waiting } = await openLive()
   await (await runs.start(request('echo', 'before', { sessionId: 's' }))).result()
   const first = await runs.start(request('waiting', 'x', { sessionId: 's', mode: 'background' }))
@@ -68,7 +68,7 @@ test('goes on with a resumed run at once, after the events that the reader has',
   await reader.done
 })
 
-test("a user who follows another's session gets nothing of it, and nothing more of one that was handed over", async () => {
+test("a user gets nothing of another's followed session, nor more of one that was handed over", async () => {
   const { live, runs, sessions, waiting } = await openLive()
   await sessions.create({ session_id: 's', user_id: 'ann' })
   const as = async (user: string) =>
