@@ -97,6 +97,8 @@ export type RunBegun = 'begun' | 'wait' | 'gone'
 /** Resumes a paused run in one step: a second resume gets `moved_on`. */
 export interface RunResume {
   run_id: string
+  /** Its session; absent for a run inside of another one. */
+  turn_of?: string
   /** Identifies the pause. */
   end_seq: number
   owner: string

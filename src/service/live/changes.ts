@@ -19,7 +19,7 @@ export interface ChangeListener {
 
 /** A run that begins, or is resumed. */
 export interface Going {
-  /** In whose conversation it begins. */
+  /** Whose turn it is; absent for a run inside of another one. */
   session_id?: string
 }
 
@@ -143,7 +143,7 @@ export function watchStore(inner: SessionStore): WatchedStore {
       told(inner.restoreTurn(runId, at), (hears, { outcome }) => outcome === 'restored' && hears.turns(runId)),
     resumeRun: (resume) =>
       told(inner.resumeRun(resume), (hears, { outcome }) =>
-        hears.run(resume.run_id, outcome === 'resumed' ? {} : undefined),
+        hears.run(resume.run_id, outcome === 'resumed' ? goingOf(resume.turn_of) : undefined),
       ),
     recover: (owner, at) => told(inner.recover(owner, at), (hears, { interrupted }) => tellEnded(hears, interrupted)),
   }
@@ -167,6 +167,10 @@ export function watchStore(inner: SessionStore): WatchedStore {
       },
     },
   }
+}
+
+function goingOf(sessionId: string | undefined): Going {
+  return sessionId === undefined ? {} : { session_id: sessionId }
 }
 
 /** Its user, and those who may still read a part of it. */

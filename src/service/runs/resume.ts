@@ -57,6 +57,7 @@ export async function prepareResume(services: RunServices, paused: RunRecord, an
     },
     resume: {
       run_id: runId,
+      ...(paused.parent_run_id === null && { turn_of: paused.session_id }),
       end_seq: endSeq,
       owner: ownerOf(services),
       at,

@@ -5,6 +5,7 @@ import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Address } from './address.ts'
 import { Conversation } from './conversation.ts'
+import type { Wanted } from './live.ts'
 import { OpenedRun } from './opened-run.ts'
 import { SessionList } from './sessions.ts'
 
@@ -16,7 +17,7 @@ export class Chats {
   readonly #client: PageClient
   readonly #onFollow: () => void
 
-  /** `onFollow`: other runs may have to be followed (`followed`). */
+  /** `onFollow`: something else may have to be followed (`wanted`). */
   constructor(client: PageClient, onFollow: () => void, kindOf?: (agentId: string) => EntityKind) {
     this.#client = client
     this.#onFollow = onFollow
@@ -47,14 +48,19 @@ export class Chats {
     return opened
   }
 
-  /** The runs whose events are wanted, each from after the number given. */
-  get followed(): ReadonlyMap<string, number> {
-    const runs = new Map(this.conversation.value?.followed)
+  get wanted(): Wanted {
+    const open = this.conversation.value
+    const runs = new Map(open?.followed)
+    const turns = new Set(runs.keys())
     const opened = this.opened.value
     const from = opened?.followed
-    if (opened !== undefined && from !== undefined)
+    if (opened !== undefined && from !== undefined) {
       runs.set(opened.runId, Math.min(from, runs.get(opened.runId) ?? from))
-    return runs
+      const { session_id: sessionId, parent_run_id: parent } = opened.run.value ?? {}
+      if (sessionId === open?.sessionId && parent === null) turns.add(opened.runId)
+    }
+    // An id that no session has is refused.
+    return { runs, turns, session: open?.state.value === 'ready' ? open.sessionId : undefined }
   }
 
   /** What came meanwhile is lost. */

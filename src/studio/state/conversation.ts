@@ -52,6 +52,9 @@ export class Conversation {
   /** Ended or paused runs whose events are read, or have been. */
   readonly #looked = new Set<string>()
   #readings = 0
+  #isReading = false
+  /** Something has changed since the reading that is under way began. */
+  #again = false
 
   /** `onFollow`: other runs are to be followed (`followed`). */
   constructor(client: PageClient, sessionId: string, onFollow: () => void) {
@@ -78,23 +81,41 @@ export class Conversation {
 
   read(): void {
     const reading = ++this.#readings
+    this.#isReading = true
+    this.#again = false
     if (this.state.value === 'failed') this.state.value = 'loading'
     this.#client.sessions.history(this.sessionId, { interactions: turnsAtOnce }).then(
       ({ runs, messages, has_more }) => {
         // A later answer has what this one has, and more.
         if (this.#isClosed || reading !== this.#readings) return
         const latest = this.#turnsOf(runs, messages)
-        const place = this.turns.value.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id)
-        this.turns.value = place > 0 ? [...this.turns.value.slice(0, place), ...latest] : latest
+        const known = this.turns.value
+        const place = known.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id)
+        const begun = known.filter(({ run }) => isUnderWay(run) && isAfter(run, latest))
+        this.turns.value = [...known.slice(0, Math.max(0, place)), ...latest, ...begun]
         if (place <= 0) this.hasMore.value = has_more
         this.state.value = 'ready'
         if (this.named.value === undefined) this.#readName()
         this.#onFollow()
+        this.#hasRead()
       },
       (error: unknown) => {
-        if (reading === this.#readings) this.#failed(error)
+        if (reading !== this.#readings) return
+        this.#failed(error)
+        this.#hasRead()
       },
     )
+  }
+
+  #hasRead(): void {
+    this.#isReading = false
+    if (this.#again && this.state.value === 'ready') this.read()
+  }
+
+  /** After the reading that is under way, so that many changes are read together. */
+  #readSoon(): void {
+    if (this.#isReading) this.#again = true
+    else this.read()
   }
 
   /** Earlier turns. Resolves when they are there, or the reason why not is. */
@@ -154,8 +175,11 @@ export class Conversation {
     const place = turns.findIndex((turn) => turn.run.run_id === run.run_id)
     const present = turns[place]
     if (present === undefined) {
-      // Its messages are in the history.
-      this.read()
+      // Its messages are in the history; its events may be here before.
+      if (isUnderWay(run) && isAfter(run, turns)) {
+        this.turns.value = [...turns, { run, messages: [], answer: undefined }]
+      }
+      this.#readSoon()
       return
     }
     const { status, completed_at } = present.run
@@ -164,7 +188,7 @@ export class Conversation {
     // It may have paused, gone on and ended since the last time: its messages are in the history.
     const hasMoved = status !== run.status || completed_at !== run.completed_at
     if (!hasMoved || isUnderWay(run)) return
-    this.read()
+    this.#readSoon()
     // What came between the last event and the end.
     this.#looked.delete(run.run_id)
     if (present.answer !== undefined) this.look(run.run_id)
@@ -225,12 +249,19 @@ export class Conversation {
   /** Resolves when the run is accepted. */
   async send(agentId: string, text: string, files: readonly Attachment[] = []): Promise<void> {
     await this.#client.agents.background(agentId, { ...inputOf(text, files), session_id: this.sessionId })
-    this.read()
+    this.#readSoon()
   }
 }
 
 export function isUnderWay({ status }: Pick<Run, 'status'>): boolean {
   return status === 'queued' || status === 'running'
+}
+
+/** It is none of these, and began later. */
+function isAfter(run: Run, turns: readonly Turn[]): boolean {
+  const last = turns.at(-1)?.run
+  const isKnown = turns.some((turn) => turn.run.run_id === run.run_id)
+  return !isKnown && (last === undefined || run.created_at >= last.created_at)
 }
 
 /** A message may be files alone; the API wants a part before them. */

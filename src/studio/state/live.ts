@@ -1,4 +1,5 @@
 import type { PageClient } from '../../client/page.ts'
+import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 
 interface Listener {
@@ -12,6 +13,17 @@ interface Listener {
   missed(): void
 }
 
+/** The runs whose events are wanted, and the session whose next ones are. */
+export interface Wanted {
+  /** Each from after the number given. */
+  runs: ReadonlyMap<string, number>
+  session: string | undefined
+  /** Those that are turns of the session. */
+  turns: ReadonlySet<string>
+}
+
+/** Who walks through sessions opens no stream for each. */
+const sessionWaitMs = 250
 const firstWaitMs = 100
 const longestWaitMs = 10_000
 
@@ -22,11 +34,20 @@ const longestWaitMs = 10_000
 export class LiveReader {
   readonly #client: PageClient
   readonly #listener: Listener
-  /** How far each followed run has been handed over. */
+  /** How far each wanted run has been handed over. */
   #follow = new Map<string, number>()
+  #session: string | undefined
+  /** By the stream that is open: up to which number it has handed over each run. */
+  #handed = new Map<string, number>()
+  /** Whose runs that stream hands over from their beginning. */
+  #followedSession: string | undefined
   #lastEventId: string | undefined
   #reading: AbortController | undefined
+  /** Until it tries again. */
   #waiting: ReturnType<typeof setTimeout> | undefined
+  #openedAt = Number.NEGATIVE_INFINITY
+  /** Until it follows another session. */
+  #reopening: ReturnType<typeof setTimeout> | undefined
   #received: LiveEvent[] = []
   #frame: number | undefined
   #failures = 0
@@ -39,13 +60,21 @@ export class LiveReader {
     this.#seen()
   }
 
-  /** Reads the events of these runs too, each from after the number given. */
-  follow(runs: ReadonlyMap<string, number>): void {
-    const known = this.#follow
+  /** Reads the events of these runs too, and of those that begin in the session. */
+  follow({ runs, session, turns }: Wanted): void {
     this.#follow = new Map(runs)
-    const isSame =
-      runs.size <= known.size && [...runs].every(([id, seq]) => (known.get(id) ?? Number.POSITIVE_INFINITY) <= seq)
-    if (!isSame && this.#reading !== undefined) this.#open()
+    this.#session = session
+    if (this.#reading === undefined || this.#waiting !== undefined) return
+    const isFollowed = session === undefined || session === this.#followedSession
+    const comes = ([runId, after]: [string, number]) => {
+      const handed = this.#handed.get(runId)
+      return handed === undefined ? isFollowed && turns.has(runId) : handed <= after
+    }
+    if (![...runs].every(comes)) this.#open()
+    else if (!isFollowed) {
+      const rest = Math.max(0, this.#openedAt + sessionWaitMs - performance.now())
+      this.#reopening ??= setTimeout(() => this.#open(), rest)
+    }
   }
 
   stop(): void {
@@ -62,7 +91,9 @@ export class LiveReader {
 
   #close(): void {
     clearTimeout(this.#waiting)
+    clearTimeout(this.#reopening)
     this.#waiting = undefined
+    this.#reopening = undefined
     this.#reading?.abort()
     this.#reading = undefined
   }
@@ -71,6 +102,9 @@ export class LiveReader {
     this.#close()
     const reading = new AbortController()
     this.#reading = reading
+    this.#openedAt = performance.now()
+    this.#handed = new Map(this.#follow)
+    this.#followedSession = this.#session
     this.#read(reading.signal).then(
       () => this.#again(reading, undefined),
       (error: unknown) => this.#again(reading, error),
@@ -90,6 +124,7 @@ export class LiveReader {
     const stream = this.#client.live({
       signal,
       follow: Object.fromEntries(this.#follow),
+      followSessions: this.#session === undefined ? [] : [this.#session],
       children: true,
       reconnects: 0,
       ...(this.#lastEventId !== undefined && { lastEventId: this.#lastEventId }),
@@ -113,8 +148,15 @@ export class LiveReader {
     for (const event of events) {
       if (event.type !== 'run_event') continue
       const { run_id, seq } = event.event
+      if ((this.#handed.get(run_id) ?? 0) < seq) this.#handed.set(run_id, seq)
       const known = this.#follow.get(run_id)
       if (known !== undefined && known < seq) this.#follow.set(run_id, seq)
+      if (isOver(event.event)) this.#handed.delete(run_id)
     }
   }
+}
+
+/** Nothing of it can come any more. */
+function isOver(event: RunEvent): boolean {
+  return event.type === 'run_end' && (event.status === 'completed' || event.status === 'cancelled')
 }

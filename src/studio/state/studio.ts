@@ -152,7 +152,7 @@ export class Studio {
 
   /** Events of runs need a scope of their own. */
   #follow(): void {
-    if (this.may('run')) this.#live?.follow(this.chats.followed)
+    if (this.may('run')) this.#live?.follow(this.chats.wanted)
   }
 
   async openWith(key: string, keep: boolean): Promise<void> {

@@ -40,7 +40,7 @@ test('hears of every write that changes a list, and of none while nothing listen
   const run = `run ${asked.run_id}`
   expect(taken()).toEqual([`run in s ${asked.run_id}`, run])
   await (await runs.resume(asked.run_id, { approved: true, mode: 'plain' })).result()
-  expect(taken()).toEqual([`run in undefined ${asked.run_id}`, run])
+  expect(taken()).toEqual([`run in s ${asked.run_id}`, run])
   const replaced = { sessionId: 's', replaces: asked.run_id }
   const second = await (await runs.start(request('asking', 'y', replaced))).result()
   expect(taken()).toEqual([`run in s ${second.run_id}`, `turns ${second.run_id}`, `run ${second.run_id}`])

@@ -51,7 +51,7 @@ test('sends from the beginning what is under way or waits when the stream opens,
   await reader.done
 })
 
-test('goes on with a resumed run at once, after the events that the reader has', async () => {
+test('goes on with a resumed run at once, also with one that had paused before the stream opened', async () => {
   const asks = runnable(async function* (_input, { resumed }) {
     yield resumed === undefined ? { type: 'input_required', call_id: 'may', prompt: 'May I?' } : 'Thanks.'
   })
@@ -60,12 +60,18 @@ test('goes on with a resumed run at once, after the events that the reader has',
   const reader = reading(await live.open(inSession('s')))
   const { runId } = await runs.start(request('asks', 'x', { sessionId: 's' }))
   await reader.until(hasEnded(runId))
+  const later = reading(await live.open(inSession('s')))
+  await later.until((items) => items.length > 0)
   await (await runs.resume(runId, { approved: true, mode: 'plain' })).result()
-  await reader.until((items) => eventsOf(items, runId).filter(({ type }) => type === 'run_end').length === 2)
-  const numbers = eventsOf(reader.items, runId).map(({ seq }) => seq)
-  expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other))
+  for (const { items, until } of [reader, later]) {
+    await until(() => eventsOf(items, runId).some(({ type }) => type === 'text_delta'))
+    await until(hasEnded(runId))
+    const numbers = eventsOf(items, runId).map(({ seq }) => seq)
+    expect(numbers[0]).toBe(1)
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other))
+  }
   live.close()
-  await reader.done
+  await Promise.all([reader.done, later.done])
 })
 
 test("a user gets nothing of another's followed session, nor more of one that was handed over", async () => {
