@@ -73,9 +73,9 @@ test('a hundred runs of another client are shown without a reading of the histor
     .getByRole('button', { name: /^completed/ })
     .waitFor()
   await expect.poll(() => page.getByRole('article').count()).toBeGreaterThanOrEqual(50)
-  const shown = await page
-    .getByRole('article')
-    .evaluateAll((turns) => turns.map((turn) => turn.getAttribute('aria-label') ?? ''))
+  const shown = (await page.evaluate(
+    `[...document.querySelectorAll('article')].map((turn) => turn.ariaLabel)`,
+  )) as string[]
   const numbers = shown.flatMap((label) => label.match(/\d+$/) ?? []).map(Number)
   expect(numbers).toEqual(Array.from(numbers, (_, place) => 100 - numbers.length + 1 + place))
   expect(lives()).toBe(before[0])
