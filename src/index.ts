@@ -9,7 +9,7 @@ export type { Json, JsonObject } from './core/json.ts'
 export type { Knowledge } from './core/knowledge/knowledge.ts'
 export type { Logger } from './core/logger.ts'
 export type { Message, Part } from './core/message.ts'
-export type { CompatibleModel, ModelSetting } from './core/model.ts'
+export type { CompatibleModel, ModelChoice, ModelSetting } from './core/model.ts'
 export type { RunRecord, Usage } from './core/run.ts'
 export type {
   AgentContext,

@@ -1,5 +1,5 @@
 import type { Limits } from '../core/limits.ts'
-import type { ModelSetting } from '../core/model.ts'
+import type { ModelChoice } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
@@ -26,7 +26,7 @@ export interface ConfigParts {
 
 export interface EntityBinding {
   id: string
-  model: ModelSetting | undefined
+  model: ModelChoice | undefined
   root: string
   mcp: McpServers
   testDoubles: TestDoubles | undefined

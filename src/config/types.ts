@@ -1,5 +1,5 @@
 import type { RemoteSource } from '../core/knowledge/remote-source.ts'
-import type { ModelSetting } from '../core/model.ts'
+import type { ModelChoice } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { GivenPrices } from '../models/prices/cost.ts'
@@ -12,7 +12,7 @@ import type { CheckedServer, SqliteStorage, SummaryManagerLike } from './setting
 import type { CheckedConfig, UserConfig } from './settings/user.ts'
 
 export type { Duration } from '../core/duration.ts'
-export type { CompatibleModel, ModelSetting } from '../core/model.ts'
+export type { CompatibleModel, ModelChoice, ModelSetting } from '../core/model.ts'
 export type { ServerConfig } from './settings/server.ts'
 export type { UserConfig } from './settings/user.ts'
 
@@ -56,7 +56,7 @@ export interface ResolvedConfig {
   /** Base of relative paths: the folder of the config file, else the working directory. */
   root: string
   dataFolder: string
-  model: ModelSetting | undefined
+  model: ModelChoice | undefined
   prices: GivenPrices
   knowledge: Omit<CheckedConfig['knowledge'], 'sources'> & {
     /** Files, folders and globs. */

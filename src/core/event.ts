@@ -71,6 +71,16 @@ export interface ModelCallEnd {
   /** Added when it is sent, never recorded. Null: not known. */
   cost?: Cost | null
 }
+/** A model was given up before its first fragment, and the call is made again with the next one. */
+export interface ModelFallback {
+  type: 'model_fallback'
+  /** The call that failed. */
+  call_id: string
+  from: string
+  to: string
+  /** In words, without keys. */
+  reason: string
+}
 export interface SourceEvent {
   type: 'source'
   /** The number that the answer cites, from 1. */
@@ -165,6 +175,7 @@ export type EmittedEvent =
   | FileEvent
   | ModelCallStart
   | ModelCallEnd
+  | ModelFallback
   | Retrieval
   | SourceEvent
   | ToolCall
@@ -183,6 +194,7 @@ const emitted: Record<EmittedEvent['type'], true> = {
   file: true,
   model_call_start: true,
   model_call_end: true,
+  model_fallback: true,
   retrieval: true,
   source: true,
   tool_call: true,

@@ -13,6 +13,16 @@ export type ModelObject = Exclude<LanguageModel, string>
 /** A model of the AI SDK, an OpenAI-compatible endpoint, or `provider/model`. */
 export type ModelSetting = ModelObject | CompatibleModel | `${string}/${string}`
 
+/** One model, or several in the order in which they are tried. */
+export type ModelChoice = ModelSetting | readonly ModelSetting[]
+
+/** At least one. */
+export function modelsOf(choice: ModelChoice): readonly [ModelSetting, ...ModelSetting[]] {
+  return [choice].flat() as [ModelSetting, ...ModelSetting[]]
+}
+
+export const maxModels = 8
+
 /** Served on this machine; they need no package and no key. */
 export const localProviders = ['ollama', 'lmstudio'] as const
 
@@ -23,6 +33,13 @@ export type PackageProvider = (typeof packageProviders)[number]
 const providers: readonly string[] = [...localProviders, ...packageProviders]
 
 export const allowedModels = "'provider/model', { baseURL, model, apiKey? }, or a model object of the AI SDK"
+
+/** The problem with a model or a list of them, without any key; undefined if it is valid. */
+export function problemOfModels(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return problemOfModel(value)
+  if (value.length === 0 || value.length > maxModels) return `a list has 1 to ${maxModels} models`
+  return value.map(problemOfModel).find((problem) => problem !== undefined)
+}
 
 /** The problem with a model setting, without any key; undefined if it is valid. */
 export function problemOfModel(value: unknown): string | undefined {

@@ -185,6 +185,8 @@ export interface ToolConfig {
 
 /** How an entity is configured, for its operator. Never holds keys, headers, or addresses of providers. */
 export interface EntityConfig {
+  /** The models that are tried after `model`, in order. */
+  fallback_models: string[]
   /** Null without instructions as text. */
   instructions: string | null
   tools: ToolConfig[]
@@ -211,6 +213,7 @@ export interface EntityConfig {
 
 /** What is known of an entity that tells nothing of its settings. */
 export const noConfig: Readonly<EntityConfig> = {
+  fallback_models: [],
   instructions: null,
   tools: [],
   knowledge: null,
@@ -236,6 +239,8 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly description?: string | undefined
   /** Shown in lists; undefined without its own model. */
   readonly model?: string | undefined
+  /** The models that are tried after it, in order. */
+  readonly fallbackModels?: readonly string[]
   readonly tools: readonly { name: string; description?: string | undefined }[]
   readonly knowledge: boolean
   /** `false`: it may start before its start is durable, because the run has no effect outside. */

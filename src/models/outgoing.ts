@@ -1,4 +1,5 @@
 import { Agent, fetch } from 'undici'
+import { codesOf, NotReached } from './error-codes.ts'
 
 export interface OutgoingLimits {
   connectTimeoutMs: number
@@ -45,18 +46,10 @@ export function createOutgoingFetch(limits: OutgoingLimits): typeof globalThis.f
 function inWords(error: unknown, { origin, hostname }: URL, { headersTimeoutMs }: OutgoingLimits): unknown {
   const codes = codesOf(error)
   if (codes.includes('ECONNREFUSED') && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
-    return new Error(`nothing answers at ${origin} (ECONNREFUSED); is it running?`)
+    return new NotReached(`nothing answers at ${origin} (ECONNREFUSED); is it running?`)
   }
   if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) {
-    return new Error(`${origin} did not answer within ${headersTimeoutMs / 1_000} s`)
+    return new NotReached(`${origin} did not answer within ${headersTimeoutMs / 1_000} s`)
   }
   return error
-}
-
-/** The codes of the error and its causes. A name with several addresses has one cause per address. */
-function codesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return []
-  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
-  const causes = error instanceof AggregateError ? error.errors : []
-  return [...own, ...[error.cause, ...causes].flatMap(codesOf)]
 }

@@ -1,8 +1,8 @@
-import { type ModelSetting, problemOfModel } from '../core/model.ts'
+import { type ModelChoice, problemOfModels } from '../core/model.ts'
 import { show, sound } from './field.ts'
 
-/** A model, or what is wrong with it in words that show no key. */
-export const modelSetting = sound<ModelSetting>((value) => {
-  const problem = problemOfModel(value)
+/** A model or a list of models, or what is wrong with it in words that show no key. */
+export const modelChoice = sound<ModelChoice>((value) => {
+  const problem = problemOfModels(value)
   return problem === undefined ? undefined : `is ${show(value)}, which is not a model: ${problem}`
 })

@@ -7,6 +7,7 @@ import { EntityKind } from './event.ts'
 export const AgentConfig = component(
   'AgentConfig',
   z.object({
+    fallback_models: z.array(z.string()).describe('The models that are tried after `model`, in order.'),
     instructions: z.string().nullable().describe('Null without instructions as text.'),
     tools: z
       .array(

@@ -164,6 +164,12 @@ export const RunEvent = component(
       first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
       cost: Cost.nullable().exactOptional().describe('Null: not known. Absent in copies of sessions.'),
     }),
+    event('model_fallback', {
+      call_id: z.string().describe('The call that failed.'),
+      from: z.string().describe('Its model.'),
+      to: z.string().describe('The model that is called next.'),
+      reason: z.string(),
+    }),
     event('retrieval', { query: z.string(), results: z.array(RetrievalHit), ...aboutRetrieval }),
     RecordedSource.extend(stamp),
     event('tool_call', { call_id: z.string(), name: z.string(), input: json() }),

@@ -152,12 +152,14 @@ describe('the steps of a run', () => {
       event(2, { type: 'tool_progress', call_id: 't', name: 'read', output: { pages: 3 } }),
       call(3, 'c1'),
       called(4, 'c1', { finish_reason: 'error', usage: null }),
+      event(4, { type: 'model_fallback', call_id: 'c1', from: 'a/b', to: 'c/d', reason: 'status 429: busy' }),
       call(5, 'c2'),
       called(6, 'c2'),
       call(7, 'c3'),
     ])
     expect(run.steps.steps[1]?.progress).toBe('{"pages":3}')
     expect(run.steps.steps.slice(2).map(({ attempt }) => attempt)).toEqual([undefined, 2, undefined])
+    expect(run.steps.steps[2]?.note).toBe('status 429: busy')
   })
 
   test('are inside the call by which the model of a team asked the member, and count as its own', () => {

@@ -14,6 +14,8 @@ const eventLimit = 20_000
 interface Activity {
   tools: string[]
   searches: string[]
+  /** Models that were given up, and for which. */
+  fallbacks: string[]
   firstTextMs: number | undefined
 }
 
@@ -22,18 +24,21 @@ interface Activity {
  * `"opening hours"  3 of 20 passages  12 ms`.
  */
 export async function activityLines(client: Client, run: Run, signal: AbortSignal): Promise<Activity> {
-  if (!isEnded(run.status)) return { tools: [], searches: [], firstTextMs: undefined }
+  if (!isEnded(run.status)) return { tools: [], searches: [], fallbacks: [], firstTextMs: undefined }
   const stop = new AbortController()
   let count = 0
   const calls = new Map<string, { times: number; ms: number }>()
   const failures: string[] = []
   const searches: string[] = []
+  const fallbacks: string[] = []
   let firstTextMs: number | undefined
   const events = await client.runs.events(run.run_id, { signal: AbortSignal.any([signal, stop.signal]) })
   for await (const event of events) {
     if (++count > eventLimit) break
     if (event.type === 'tool_result') addResult(event)
     else if (event.type === 'text_delta') firstTextMs ??= between(run.started_at ?? run.created_at, event.at)
+    else if (event.type === 'model_fallback')
+      fallbacks.push(terminalLine(`${event.from} → ${event.to}: ${event.reason}`))
     else if (event.type === 'retrieval')
       searches.push(`${inShort(event.query)}  ${formatCounts(event.results, event.duration_ms)}`)
   }
@@ -42,7 +47,7 @@ export async function activityLines(client: Client, run: Run, signal: AbortSigna
     ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${formatDuration(ms)}`),
     ...failures.map((text) => `✗ ${text}`),
   ]
-  return { tools, searches, firstTextMs }
+  return { tools, searches, fallbacks, firstTextMs }
 
   function addResult({ name, duration_ms, error, denied }: Extract<RunEvent, { type: 'tool_result' }>): void {
     const shown = terminalLine(name)

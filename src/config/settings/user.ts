@@ -4,7 +4,7 @@ import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
 import { callback, choose, duration, integer, list, object, oneOf, settings, text } from '../../schema/field.ts'
-import { modelSetting } from '../../schema/model.ts'
+import { modelChoice } from '../../schema/model.ts'
 import { prices } from './prices.ts'
 import { collection, numberFormats, serverSettings } from './server.ts'
 import { size } from './size.ts'
@@ -33,7 +33,7 @@ const rerank = choose(
 )
 
 const userFields = settings({
-  model: modelSetting.optional(),
+  model: modelChoice.optional(),
   knowledge: settings({
     /** Files, folders and globs, relative to the config file, addresses and repositories; ingested when the server starts. */
     sources: list(knowledgeSource).optional(),

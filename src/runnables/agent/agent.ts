@@ -1,7 +1,7 @@
 import type { OutputInterface, ToolSet } from 'ai'
 import { searchToolName } from '../../core/again/plan.ts'
 import type { InputRequired } from '../../core/event.ts'
-import type { ModelSetting } from '../../core/model.ts'
+import { type ModelChoice, modelsOf } from '../../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { describeModel } from '../../models/name.ts'
 import { offlineModelName } from '../../models/offline.ts'
@@ -50,7 +50,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
     kind: 'agent',
     name,
     description,
-    model: own !== undefined ? undefined : model === undefined ? offlineModelName : describeModel(model),
+    ...modelNames(own !== undefined, model),
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     sideEffects,
@@ -71,7 +71,13 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
   )
 }
 
-function modelOf({ model }: CheckedAgent, defaults: Defaults): ModelSetting | undefined {
+function modelNames(isOwn: boolean, model: ModelChoice | undefined): Pick<Runnable, 'model' | 'fallbackModels'> {
+  if (isOwn || model === undefined) return { model: isOwn ? undefined : offlineModelName }
+  const [first, ...others] = modelsOf(model).map(describeModel)
+  return { model: first, ...(others.length === 0 ? {} : { fallbackModels: others }) }
+}
+
+function modelOf({ model }: CheckedAgent, defaults: Defaults): ModelChoice | undefined {
   const wanted = model ?? defaults.model
   return defaults.testDoubles?.model === undefined ? wanted : defaults.testDoubles.model(wanted)
 }
@@ -98,13 +104,13 @@ function inside(answer: Answering, isOwn: boolean): Answering {
   }
 }
 
-function takesOf({ run, output }: CheckedAgent, model: ModelSetting | undefined): Runnable['takes'] {
+function takesOf({ run, output }: CheckedAgent, model: ModelChoice | undefined): Runnable['takes'] {
   if (run !== undefined) return ['instructions']
   if (model === undefined) return []
   return isStructured(output) ? ['client_tools', 'instructions'] : ['client_tools', 'instructions', 'output_schema']
 }
 
-function toCache(settings: CheckedAgent, model: ModelSetting | undefined): AnswerCache | undefined {
+function toCache(settings: CheckedAgent, model: ModelChoice | undefined): AnswerCache | undefined {
   const { cache, memory } = settings
   if (cache === undefined) return undefined
   const common = { ttlMs: cache.ttl, shared: cache.shared }

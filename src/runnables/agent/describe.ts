@@ -1,7 +1,9 @@
 import type { OutputInterface } from 'ai'
 import { searchToolName } from '../../core/again/plan.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { type ModelChoice, modelsOf } from '../../core/model.ts'
 import { type EntityConfig, noConfig } from '../../core/runnable.ts'
+import { describeModel } from '../../models/name.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { isStructured } from '../model/structured.ts'
 import { toolConfigs } from '../tools/describe.ts'
@@ -16,6 +18,7 @@ export async function agentConfig(settings: CheckedAgent, defaults: Defaults): P
   const searching = knowledge?.mode === 'tool' ? { [searchToolName]: await searchToolLook() } : {}
   return {
     ...noConfig,
+    fallback_models: run === undefined ? fallbackNames(settings.model ?? defaults.model) : [],
     instructions: instructionsText(settings.instructions),
     tools: await toolConfigs({ ...tools, ...searching }, toolApproval, defaults),
     knowledge: knowledge === undefined ? null : toKnowledge(knowledge),
@@ -39,6 +42,10 @@ function toKnowledge({ mode, limit, filters, collection }: CheckedKnowledge): En
 
 function namesOf(checks: unknown): string[] {
   return [checks ?? []].flat().map((check, place) => (check as { name: string }).name || `${place + 1}`)
+}
+
+function fallbackNames(model: ModelChoice | undefined): string[] {
+  return model === undefined ? [] : modelsOf(model).slice(1).map(describeModel)
 }
 
 /** The settings that are code and change what the model is told. */

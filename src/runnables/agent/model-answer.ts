@@ -2,9 +2,10 @@ import type { ModelMessage, ToolSet } from 'ai'
 import { searchToolName } from '../../core/again/plan.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent } from '../../core/event.ts'
-import type { ModelObject, ModelSetting } from '../../core/model.ts'
+import { type ModelChoice, type ModelObject, type ModelSetting, modelsOf } from '../../core/model.ts'
 import type { RunGiven } from '../../core/run.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
+import { type Candidate, fallbackModel } from '../../models/fallback.ts'
 import { describeModel } from '../../models/name.ts'
 import { resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
@@ -27,7 +28,7 @@ import { hookedModel } from '../model/hook.ts'
 import { ModelObserver } from '../model/observer.ts'
 import { promptContent } from '../model/prompt.ts'
 import { runAgent } from '../model/run.ts'
-import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
+import { type Approve, type RunParts, sdkAgents } from '../model/sdk-agent.ts'
 import { callersOutput, isStructured, structured, wholeOutput } from '../model/structured.ts'
 import { takeUp } from '../model/take-up.ts'
 import { equipTools } from '../model/tool-calls.ts'
@@ -50,27 +51,23 @@ export async function searchToolLook() {
 }
 
 /** Answers with a model, which is resolved at the first run. `checkInput` is for a server that fetches no files. */
-export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
+export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
+  const [setting, ...others] = modelsOf(choice)
   const label = describeModel(setting)
   const { knowledge } = settings
   const hook = settings.hooks?.modelCall
-  const createAgent = sdkAgents(settings, root)
+  const createAgent = sdkAgents(settings, root, others.length + 1)
   const fetching = fetchingOf(defaults)
-  let resolving: Promise<ModelObject> | undefined
   // A missing package or key of the server is no fault of the request.
   const resolveFor = (wanted: ModelSetting) =>
     resolveModel(wanted, { root }).catch((error: unknown) => {
       throw new AppError('run_failed', messageOf(error), { cause: error })
     })
-  const resolve = () => {
-    resolving ??= resolveFor(setting).catch((error: unknown) => {
-      resolving = undefined
-      throw error
-    })
-    return resolving
-  }
+  const resolve = keptOnce(() => resolveFor(setting))
+  const first = { name: label, open: resolve }
+  const fallbacks = others.map((one) => ({ name: describeModel(one), open: keptOnce(() => resolveFor(one)) }))
   async function* firstMessages(
     input: RunInput,
     context: RunContext,
@@ -91,6 +88,15 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     await assertAccepted(parts, resolve, 'input.parts')
     const told = given?.history?.flatMap((message) => message.parts) ?? []
     await assertAccepted(told, resolve, 'history')
+  }
+  async function chosen(equip: RunParts['equip'], observer: ModelObserver): Promise<ModelObject> {
+    if (others.length === 0) return equip(await resolve(), label)
+    const equipped = ({ name, open }: Candidate) => ({ name, open: keptOnce(async () => equip(await open(), name)) })
+    const { timeout } = settings
+    return fallbackModel([equipped(first), ...fallbacks.map(equipped)], {
+      firstFragmentMs: typeof timeout === 'object' ? timeout.firstChunkMs : undefined,
+      onFallback: (fallback) => observer.onFallback(fallback),
+    })
   }
   async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
     const queue = new Channel<EmittedEvent>()
@@ -146,7 +152,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     const asked = schema && (await callersOutput(schema))
     if (resumed !== undefined || continued !== undefined) steps?.assertStepLeft()
     const agent = await createAgent({
-      model: await equip(edited === undefined ? await resolve() : await resolveFor(edited), label),
+      model: edited === undefined ? await chosen(equip, observer) : await equip(await resolveFor(edited), label),
       tools: askingTools(
         equipped,
         askingOf(context, (event) => queue.push(event)),
@@ -169,7 +175,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       files,
       observer,
       label: name,
-      setting: edited ?? setting,
+      setting: edited ?? choice,
       steps,
       tools: opened,
       clientTools,
@@ -180,6 +186,18 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
   }
   return fetching.isOn ? { run } : { run, checkInput }
+}
+
+/** Does it once; after a failure, again. */
+function keptOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
 }
 
 async function searchTool(

@@ -19,7 +19,7 @@ import {
   string,
 } from '../../schema/field.ts'
 import { filters } from '../../schema/knowledge.ts'
-import { modelSetting } from '../../schema/model.ts'
+import { modelChoice } from '../../schema/model.ts'
 import { problemOfApproval } from '../tools/approvals.ts'
 import type { AnyAgentSettings } from './settings.ts'
 
@@ -93,7 +93,7 @@ export const agentSettings = settings(
     ...resolved,
     name: string().optional(),
     description: string().optional(),
-    model: modelSetting.optional(),
+    model: modelChoice.optional(),
     instructions: instructions.optional(),
     tools: tools.optional(),
     guardrails: settings({ input: checks, output: checks }).optional(),

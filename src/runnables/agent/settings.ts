@@ -2,7 +2,7 @@ import type { Instructions, OutputInterface, ToolLoopAgentSettings, ToolSet } fr
 import type { Duration } from '../../core/duration.ts'
 import type { Json } from '../../core/json.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
-import type { ModelSetting } from '../../core/model.ts'
+import type { ModelChoice } from '../../core/model.ts'
 import type { AgentContext, Emission, RunContext, RunInput } from '../../core/runnable.ts'
 import type { AgentGuardrails } from './guardrails.ts'
 import type { AgentHooks } from './hooks.ts'
@@ -68,7 +68,7 @@ export interface AgentSettings<
   name?: string
   description?: string
   /** Default: the config's `model`; without one the agent quotes from its knowledge base. */
-  model?: ModelSetting
+  model?: ModelChoice
   /** Text, or messages, for the model; or a function of the run that gives them. */
   instructions?: Instructions | InstructionsOfRun
   tools?: TOOLS

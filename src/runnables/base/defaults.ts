@@ -1,12 +1,12 @@
 import type { ToolSet } from 'ai'
-import type { ModelSetting } from '../../core/model.ts'
+import type { ModelChoice } from '../../core/model.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { Network } from '../../runtime/public-network.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import type { McpServers } from '../mcp/mcp.ts'
 
 export interface Defaults {
-  model?: ModelSetting | undefined
+  model?: ModelChoice | undefined
   /** The user's project folder, where provider packages are resolved. */
   root?: string | undefined
   mcp?: McpServers | undefined
@@ -18,7 +18,7 @@ export interface Defaults {
 
 export interface TestDoubles {
   /** Gets the model that the agent would use. */
-  model?(setting: ModelSetting | undefined): ModelSetting | undefined
+  model?(setting: ModelChoice | undefined): ModelChoice | undefined
   tools?(tools: ToolSet): ToolSet
   /** Takes the place of the internet when files are fetched. */
   network?: Network | undefined

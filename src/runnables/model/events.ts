@@ -1,6 +1,13 @@
 import type { TextStreamPart, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
-import type { EmittedEvent, ModelCallEnd, ModelCallStart, ToolInputDelta, ToolResult } from '../../core/event.ts'
+import type {
+  EmittedEvent,
+  ModelCallEnd,
+  ModelCallStart,
+  ModelFallback,
+  ToolInputDelta,
+  ToolResult,
+} from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
@@ -69,6 +76,13 @@ export class ModelEvents {
     if (firstTextAt !== undefined) end.first_text_ms = firstTextAt - startedAt
     const inputs = this.#inputs?.endAll() ?? []
     return [...inputs, end]
+  }
+
+  /** The end of the open call, whose place another model takes. */
+  fallBack({ from, to, reason }: Omit<ModelFallback, 'type' | 'call_id'>): EmittedEvent[] {
+    const call = this.#call
+    if (call === undefined) return []
+    return [...this.endCall(null, 'error'), { type: 'model_fallback', call_id: call.id, from, to, reason }]
   }
 
   /** Throws the provider's error for an error part, and an error for an answer that broke off. `output`: of a tool, as recorded. */

@@ -1,4 +1,5 @@
 import type { ModelObject } from '../../core/model.ts'
+import type { Fallback } from '../../models/fallback.ts'
 import type { ModelParams } from '../agent/hooks.ts'
 import { loadSdk } from '../base/sdk.ts'
 
@@ -9,6 +10,9 @@ export class ModelObserver {
   onCall: (name: string, params: ModelParams) => Promise<void> | undefined = () => undefined
   /** Called when an attempt fails before its stream begins. */
   onFailure: (error: unknown) => void = () => {}
+
+  /** Awaited when a model is given up for the next one. */
+  onFallback: (fallback: Fallback) => Promise<void> | undefined = () => undefined
 
   /** The model with this observer inside all hooks, so that it sees their changes. */
   async watch(model: ModelObject, name: string): Promise<ModelObject> {

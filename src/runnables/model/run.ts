@@ -1,8 +1,8 @@
 import type { Agent, ModelMessage, OutputInterface, ToolSet } from 'ai'
 import { isAppError } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired } from '../../core/event.ts'
-import type { ModelSetting } from '../../core/model.ts'
-import { modelFailure } from '../../models/failure.ts'
+import type { ModelChoice } from '../../core/model.ts'
+import { failureWords, modelFailure } from '../../models/failure.ts'
 import { nameOfModel } from '../../models/name.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
@@ -31,7 +31,7 @@ export interface ModelRun {
   observer?: ModelObserver
   /** The model's name in events; default: the provider's and the model's own names. */
   label?: string
-  setting?: ModelSetting | undefined
+  setting?: ModelChoice | undefined
   tools?: KnownTools | undefined
   /** Names of the client tools: the run pauses at their calls. */
   clientTools?: readonly string[] | undefined
@@ -100,6 +100,11 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         return queue.offer(events.startCall(label, params.prompt, told))
       }
       run.observer.onFailure = (error) => events.failCall(error)
+      run.observer.onFallback = async ({ from, to, error }) => {
+        events.failCall(error)
+        const reason = failureWords(error, run.setting)
+        for (const event of events.fallBack({ from, to, reason })) await queue.push(event)
+      }
     }
     const waiting = new Map<string, WaitingCall>()
     const clientTools = new Set(run.clientTools)

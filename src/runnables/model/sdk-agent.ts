@@ -37,7 +37,7 @@ export interface RunParts {
 export type Approve = (approval: ToolApproval, present?: ToolSet) => ToolApproval
 
 /** Makes the AI SDK's agent for each run; work that is the same for all runs is done once. */
-export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
+export function sdkAgents(settings: CheckedAgent, root: string | undefined, models = 1) {
   const { name, description, knowledge, memory, cache, guardrails, hooks, sideEffects, run, ...sdk } = settings
   const { timeout, output, prepareStep, prepareCall, toolApproval, instructions: _perRun, ...rest } = sdk
   const common = {
@@ -45,7 +45,7 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     onError: () => {},
     ...rest,
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
-    ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
+    ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout, models) } : {}),
   }
   return async (parts: RunParts): Promise<SdkAgent> => {
     const {
@@ -115,7 +115,10 @@ function prepared<OPTIONS extends { toolApproval?: unknown; stopWhen?: unknown }
   }
 }
 
-/** The tools enforce their own time limits, even if one ignores its signal. */
-function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<CheckedAgent['timeout']>, number>) {
-  return rest
+/** The tools enforce their own time limits, even if one ignores its signal. Each of several models has its time to begin. */
+function withoutTools(
+  { toolMs, tools, firstChunkMs, ...rest }: Exclude<NonNullable<CheckedAgent['timeout']>, number>,
+  models: number,
+) {
+  return firstChunkMs === undefined ? rest : { ...rest, firstChunkMs: firstChunkMs * models }
 }

@@ -13,7 +13,7 @@ import {
 import { Channel } from '../../runtime/channel.ts'
 import { checkSettings } from '../../schema/check.ts'
 import { anything, duration, is, list, oneOf, settings as settingsOf, string } from '../../schema/field.ts'
-import { modelSetting } from '../../schema/model.ts'
+import { modelChoice } from '../../schema/model.ts'
 import { agent } from '../agent/agent.ts'
 import { fingerprint } from '../agent/fingerprint.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
@@ -46,7 +46,7 @@ const teamSettings = settingsOf({
    */
   mode: oneOf(['lead', 'route', 'parallel', 'sequence']).default('sequence'),
   /** The model for `lead`, `route` or combining. Default: the config's. */
-  model: modelSetting.optional(),
+  model: modelChoice.optional(),
   instructions: anything<AnyAgentSettings['instructions']>().optional(),
   /** When a lead stops, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
   stopWhen: anything<AnyAgentSettings['stopWhen']>().optional(),
@@ -88,12 +88,13 @@ function isTeam(entity: Runnable): entity is Team {
 type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
 function build(settings: CheckedTeam, members: readonly Member[], defaults: Defaults): Team {
-  const { model, perform } = toPerformance(settings, members, defaults)
+  const { model, fallbackModels, perform } = toPerformance(settings, members, defaults)
   const entity = markRunnable({
     kind: 'team',
     name: settings.name,
     description: settings.description,
     model,
+    ...(fallbackModels === undefined ? {} : { fallbackModels }),
     tools: [],
     knowledge: false,
     sideEffects: true,
@@ -105,6 +106,7 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
     takes: settings.mode === 'route' || model === undefined ? [] : ['instructions'],
     describe: async () => ({
       ...noConfig,
+      fallback_models: [...(fallbackModels ?? [])],
       instructions: instructionsText(settings.instructions),
       members: members.map(({ name }) => name),
       mode: settings.mode,
@@ -124,7 +126,7 @@ function toPerformance(
   { mode, model, instructions, stopWhen }: CheckedTeam,
   members: readonly Member[],
   defaults: Defaults,
-): { model?: string | undefined; perform: Perform } {
+): Pick<Runnable, 'model' | 'fallbackModels'> & { perform: Perform } {
   const settings = { model, instructions, stopWhen }
   if (mode === 'lead') {
     const entity = withDefaults(leader(settings, members), defaults)
@@ -145,8 +147,10 @@ function toPerformance(
 }
 
 function modelled(mode: string, entity: Runnable, perform: Perform) {
+  const { fallbackModels } = entity
   return {
     model: entity.model,
+    ...(fallbackModels === undefined ? {} : { fallbackModels }),
     perform: async (run: TeamRun, input: RunInput) => {
       assertModel(mode, entity)
       await perform(run, input)

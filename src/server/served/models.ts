@@ -1,4 +1,5 @@
 import type { ResolvedConfig } from '../../config/types.ts'
+import { modelsOf } from '../../core/model.ts'
 import { type FoundModel, findModels } from '../../models/found.ts'
 import { describeModel } from '../../models/name.ts'
 import { offlineModelName } from '../../models/offline.ts'
@@ -12,13 +13,14 @@ export interface ServedModel {
 
 /** The models in use, in the order of the entities. Entities without a model are skipped. */
 export function servedModels({ entities, model }: ResolvedConfig): ServedModel[] {
-  const common = model === undefined ? undefined : describeModel(model)
+  const common = model === undefined ? [] : modelsOf(model).map(describeModel)
   const models = new Map<string, ServedModel>()
-  for (const [id, { model: name }] of entities) {
-    if (name === undefined) continue
-    const known = models.get(name)
-    if (known !== undefined) known.entityIds.push(id)
-    else models.set(name, { name, entityIds: [id], reason: reasonOf(name, common) })
+  for (const [id, { model: first, fallbackModels = [] }] of entities) {
+    for (const name of first === undefined ? [] : new Set([first, ...fallbackModels])) {
+      const known = models.get(name)
+      if (known !== undefined) known.entityIds.push(id)
+      else models.set(name, { name, entityIds: [id], reason: reasonOf(name, common) })
+    }
   }
   return [...models.values()]
 }
@@ -29,7 +31,7 @@ export async function unusedModels(config: ResolvedConfig): Promise<FoundModel[]
   return isOffline ? findModels({ root: config.root }) : []
 }
 
-function reasonOf(name: string, common: string | undefined): string {
+function reasonOf(name: string, common: readonly string[]): string {
   if (name === offlineModelName) return 'no model is configured, so answers quote the knowledge base'
-  return name === common ? '`model` of the config' : 'a `model` of its own'
+  return common.includes(name) ? '`model` of the config' : 'a `model` of its own'
 }

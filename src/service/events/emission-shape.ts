@@ -62,6 +62,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     duration_ms: duration,
     first_text_ms: maybe('number'),
   },
+  model_fallback: { call_id: text, from: text, to: text, reason: text },
   retrieval: {
     query: text,
     results: { kind: 'hits' },

@@ -257,6 +257,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     memory: { runs: 20, tokens: null, summary: true },
     output_schema: null,
     guardrails: { input: [], output: ['noPrices'] },
+    fallback_models: ['ollama/qwen3:8b'],
     hooks: ['modelCall'],
     members: [],
     mode: null,

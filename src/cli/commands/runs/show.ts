@@ -61,7 +61,7 @@ function formatRunDetail(
   activity: Awaited<ReturnType<typeof activityLines>>,
   studio: string | undefined,
 ): string {
-  const { tools, searches, firstTextMs } = activity
+  const { tools, searches, fallbacks, firstTextMs } = activity
   const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
   const saidBy = (role: Role) =>
     run.messages
@@ -76,6 +76,7 @@ function formatRunDetail(
     ...titled('repeats', againLines(run)),
     ...titled('first', firstTextMs === undefined ? [] : [`text after ${formatDuration(firstTextMs)}`]),
     ...titled('tokens', usageLines(run)),
+    ...titled('models', fallbacks),
     ...titled('tools', tools),
     ...titled('searched', searches),
     ...error,

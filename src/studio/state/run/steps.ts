@@ -56,6 +56,11 @@ export class RunSteps {
       case 'model_call_end':
         this.#called(event, ms)
         return true
+      case 'model_fallback': {
+        const step = this.#byId.get(event.call_id)
+        if (step !== undefined) change(step, { note: event.reason })
+        return step !== undefined
+      }
       case 'tool_call':
         this.#begin(event.call_id, { ...event, kind: 'tool', label: event.name, ms }).note = inShort(event.input)
         return true
