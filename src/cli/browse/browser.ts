@@ -1,9 +1,12 @@
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import type { EntityKind } from '../../core/run.ts'
+import { type SearchWord, searchWordsOf } from '../../core/text/message-search.ts'
 import { describeError } from '../command/exit.ts'
 import { editLine, emptyLine, insert, type Line } from '../terminal/edit-line.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { asTyped } from './find-words.ts'
+import { markWords } from './found-words.ts'
 import { type Action, actionOf, type BrowserKey } from './keys.ts'
 import type { Layout } from './line-cache.ts'
 import { Lists } from './lists.ts'
@@ -20,6 +23,10 @@ export interface BrowserScreen {
   typed: Line
   /** Empty: all sessions are listed. */
   searched: string
+  /** The words of `searched`. */
+  words: readonly SearchWord[]
+  /** Of the selected row, such as `3 of 134`. */
+  place: string
   rows: readonly (Row & { isSelected: boolean })[]
   loading: boolean
   session: { row: Row; lines: readonly string[]; atEnd: boolean; live: boolean; empty: boolean } | undefined
@@ -35,6 +42,8 @@ export interface Outcome {
 export interface BrowserOptions {
   client: Client
   layout: Layout
+  /** How a found word looks; default: as the rest. */
+  mark?: (text: string) => string
 }
 
 const frameMs = 40
@@ -102,7 +111,7 @@ export class SessionBrowser {
 
   paste(text: string): void {
     if (this.#dialog !== 'search') return
-    this.#typed = insert(this.#typed, text.replace(/\s+/g, ' '))
+    this.#filter(insert(this.#typed, text.replace(/\s+/g, ' ')))
     this.#changed()
   }
 
@@ -130,17 +139,16 @@ export class SessionBrowser {
     if (type === 'leave') this.leave({ interrupted: false })
     else if (type === 'help') this.#dialog = 'help'
     else if (type === 'search') {
+      this.#close()
       this.#dialog = 'search'
-      this.#typed = emptyLine
+      this.#typed = insert(emptyLine, this.#lists.searched)
     } else if (type === 'delete' && this.#row !== undefined) this.#dialog = 'delete'
     else if (type === 'chat') this.#chat()
     else if (type === 'back') this.#back()
     else if (session === undefined) {
       if (type === 'open') this.#open(this.#row)
-      else
-        this.#lists.move(
-          type === 'start' ? -Infinity : type === 'end' ? Infinity : this.#distance(action, this.#shownRows),
-        )
+      else if (type === 'end') this.#lists.toEnd()
+      else this.#lists.move(type === 'start' ? -Infinity : this.#distance(action, this.#shownRows))
     } else if (type === 'start') session.toStart()
     else if (type === 'end') session.toEnd()
     else if (type === 'move' || type === 'page') session.scroll(this.#distance(action, this.#height - 1))
@@ -166,18 +174,27 @@ export class SessionBrowser {
   #open(row: Row | undefined): void {
     if (row === undefined) return
     const { client, layout } = this.#options
-    const { sessionId, runId } = row
-    const session = new SessionView({ client, sessionId, runId, layout, changed: this.#changed, failed: this.#failed })
+    const { sessionId, hit } = row
+    const events = { changed: this.#changed, failed: this.#failed }
+    const session = new SessionView({ client, sessionId, hit, words: this.#words, layout, ...events })
     this.#view = { row, session }
     void session.look()
   }
 
+  #close(): void {
+    this.#view?.session.close()
+    this.#view = undefined
+  }
+
+  get #words(): readonly SearchWord[] {
+    return this.#lists.searched === '' ? [] : searchWordsOf(asTyped(this.#lists.searched))
+  }
+
   #back(): void {
     if (this.#view !== undefined) {
-      this.#view.session.close()
-      this.#view = undefined
+      this.#close()
       void this.#lists.look()
-    } else if (this.#lists.searched !== '') this.#lists.search('')
+    } else if (this.#lists.searched !== '') this.#lists.filter('')
     else this.leave({ interrupted: false })
   }
 
@@ -192,15 +209,20 @@ export class SessionBrowser {
 
   #type(input: string, key: BrowserKey): void {
     const ends = /[\r\n]$/.test(input)
-    if (key.escape) this.#dialog = 'none'
-    else if (key.return || ends) {
-      if (ends) this.#typed = editLine(this.#typed, input.replace(/[\r\n]+/g, ' ').trimEnd(), key)
+    if (key.escape) {
       this.#dialog = 'none'
-      this.#view?.session.close()
-      this.#view = undefined
-      this.#lists.search(this.#typed.text.trim())
+      this.#lists.filter('')
+    } else if (key.return || ends) {
+      if (ends) this.#filter(editLine(this.#typed, input.replace(/[\r\n]+/g, ' ').trimEnd(), key))
+      this.#dialog = 'none'
     } else if (key.backspace && this.#typed.text === '') this.#dialog = 'none'
-    else if (!key.upArrow && !key.downArrow) this.#typed = editLine(this.#typed, input.replaceAll('\n', ' '), key)
+    else if (key.upArrow || key.downArrow) this.#lists.move(key.upArrow ? -1 : 1)
+    else this.#filter(editLine(this.#typed, input.replaceAll('\n', ' '), key))
+  }
+
+  #filter(typed: Line): void {
+    this.#typed = typed
+    this.#lists.filter(typed.text.trim())
   }
 
   #decide(input: string): void {
@@ -255,12 +277,17 @@ export class SessionBrowser {
     if (view !== undefined) {
       const { lines, atEnd } = view.session.page(columns, this.#height)
       const { live, empty } = view.session
-      session = { row: view.row, lines, atEnd, live, empty }
+      const { mark } = this.#options
+      const marked = view.row.hit === undefined || mark === undefined
+      const shown = marked ? lines : lines.map((line) => markWords(line, this.#words, mark))
+      session = { row: view.row, lines: shown, atEnd, live, empty }
     }
     return {
       dialog: this.#dialog,
       typed: this.#typed,
       searched: this.#lists.searched,
+      words: this.#words,
+      place: this.#lists.place,
       rows: session === undefined ? this.#lists.show(this.#shownRows) : [],
       loading: this.#lists.loading,
       session,

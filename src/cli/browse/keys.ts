@@ -53,7 +53,7 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['Home End, g G', 'go to the start, the end'],
   ['Enter →', 'open the session'],
   ['Esc ←', 'go back; in the list, quit'],
-  ['/', 'search all conversations'],
+  ['/', 'filter as you type: titles, agents, all that was said'],
   ['c', 'continue the session in chat'],
   ['d', 'delete the session, after a confirmation'],
   ['q Ctrl-C', 'quit'],

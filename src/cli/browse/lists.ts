@@ -1,12 +1,28 @@
 import type { Client } from '../../client/client.ts'
-import { findWords } from './find-words.ts'
-import { addPage, emptyList, keepInSight, move, type Row, type RowList, remove, renew, wantsPage } from './row-list.ts'
-import { type RowPage, readLastWords, readSessions } from './rows.ts'
+import { asTyped, findWords, matches } from './find-words.ts'
+import {
+  addPage,
+  emptyList,
+  keepInSight,
+  maxRows,
+  move,
+  type Row,
+  type RowList,
+  remove,
+  renew,
+  replace,
+  wantsPage,
+} from './row-list.ts'
+import { type RowPage, readLastWords, readSessions, readTitle } from './rows.ts'
+import { Texts } from './texts.ts'
 
-const maxWords = 1000
-const maxReadsAtOnce = 4
+/** How many sessions a filter reads to compare their titles; words in older ones are found by the search. */
+const maxCompared = 10_000
+const typingMs = 120
+/** The sessions are counted with the first of so many reads of the first page. */
+const readsPerCount = 10
 
-/** The list of sessions and the list of search results. Both load page by page and refresh the first page. */
+/** The list of sessions and the list that a filter leaves of them. Both load page by page and refresh the first page. */
 export class Lists {
   searched = ''
   readonly #client: Client
@@ -14,21 +30,30 @@ export class Lists {
   readonly #failed: (error: unknown) => void
   readonly #stop = new AbortController()
   #sessions: RowList = emptyList
+  /** Sessions whose titles match, then the messages that were found. */
   #found: RowList = emptyList
+  #hits: RowList = emptyList
+  #total: number | undefined
+  #reads = 0
   #searching = new AbortController()
+  #typing: NodeJS.Timeout | undefined
   #reading = false
-  /** The last message, by run and status; undefined while it loads. */
-  readonly #words = new Map<string, string | undefined>()
-  #wordReads = 0
+  /** Until the list is read to its end, or another key is pressed. */
+  #seeksEnd = false
+  readonly #words: Texts
+  readonly #titles: Texts
 
   constructor(client: Client, changed: () => void, failed: (error: unknown) => void) {
     this.#client = client
     this.#changed = changed
     this.#failed = failed
+    const { signal } = this.#stop
+    this.#words = new Texts((sessionId) => readLastWords(client, sessionId, signal), changed, signal)
+    this.#titles = new Texts((sessionId) => readTitle(client, sessionId, signal), changed, signal)
   }
 
   async open(): Promise<void> {
-    const { rows, cursor } = await readSessions(this.#client, undefined, this.#stop.signal)
+    const { rows, cursor } = await this.#firstPage()
     this.#sessions = addPage(emptyList, rows, cursor)
   }
 
@@ -37,33 +62,58 @@ export class Lists {
     return row === undefined ? undefined : { ...row, title: this.#titleOf(row) }
   }
 
+  /** `3 of 134`; empty for an empty list. */
+  get place(): string {
+    const { rows, selected, cursor } = this.#list
+    if (rows.length === 0) return ''
+    const total = this.searched === '' ? this.#total : undefined
+    const most = total === undefined && cursor !== null ? `${rows.length}+` : Math.max(total ?? 0, rows.length)
+    return `${selected + 1} of ${most}`
+  }
+
   get loading(): boolean {
     return this.#list.rows.length === 0 && this.#list.cursor !== null
   }
 
   move(by: number): void {
+    this.#seeksEnd = false
     this.#list = move(this.#list, by)
   }
 
+  /** Reads what is not loaded yet. */
+  toEnd(): void {
+    this.move(Infinity)
+    this.#seeksEnd = this.#list.cursor !== null
+    void this.#readMore()
+  }
+
   remove(sessionId: string): void {
+    if (this.#total !== undefined) this.#total--
     this.#sessions = remove(this.#sessions, sessionId)
+    this.#hits = remove(this.#hits, sessionId)
     this.#found = remove(this.#found, sessionId)
   }
 
-  /** Empty words list all sessions. */
-  search(words: string): void {
+  /** Leaves the sessions and messages with these words; empty words list all sessions. */
+  filter(words: string): void {
+    if (words === this.searched) return
     this.#searching.abort()
     this.#searching = new AbortController()
     this.#reading = false
+    this.#seeksEnd = false
     this.searched = words
+    this.#hits = emptyList
     this.#found = emptyList
-    void this.look()
+    clearTimeout(this.#typing)
+    if (words === '') return void this.look()
+    this.#compare()
+    this.#typing = setTimeout(() => void this.look().then(() => this.#readCompared()), typingMs)
   }
 
   /** Refreshes the first page; search results stay as they were found. */
   async look(): Promise<void> {
-    if (this.searched === '') await this.#read(() => this.#sessionPage(undefined), renew)
-    else if (this.#found.cursor === undefined) await this.#readMore()
+    if (this.searched === '') await this.#read(() => this.#firstPage(), renew)
+    else if (this.#hits.cursor === undefined) await this.#readMore()
   }
 
   /** The rows that fit. Missing texts are requested. */
@@ -73,19 +123,22 @@ export class Lists {
     if (list.cursor !== undefined && wantsPage(list, shown)) void this.#readMore()
     return list.rows.slice(list.top, list.top + shown).map((row, place) => {
       const isSelected = list.top + place === list.selected
-      return { ...row, isSelected, title: this.#titleOf(row), words: row.words ?? this.#lastWords(row) }
+      const words = row.words ?? (row.last && this.#words.get(`${row.sessionId} ${row.at}`, row.sessionId))
+      return { ...row, isSelected, title: this.#titleOf(row), words }
     })
   }
 
-  /** A search result has only the session's id; the list may know its title. */
-  #titleOf({ sessionId, title }: Row): string {
-    if (this.searched === '') return title
-    return this.#sessions.rows.find((row) => row.sessionId === sessionId)?.title ?? title
-  }
-
   close(): void {
+    clearTimeout(this.#typing)
     this.#stop.abort()
     this.#searching.abort()
+  }
+
+  /** A message that was found has only the session's id. */
+  #titleOf({ sessionId, title, hit }: Row): string {
+    if (hit === undefined) return title
+    const listed = this.#sessions.rows.find((row) => row.sessionId === sessionId)
+    return listed?.title ?? this.#titles.get(sessionId, sessionId) ?? '…'
   }
 
   get #list(): RowList {
@@ -97,60 +150,70 @@ export class Lists {
     else this.#found = list
   }
 
-  #readMore(): Promise<void> {
-    const cursor = this.#list.cursor ?? undefined
-    const { searched } = this
-    const read = () =>
-      searched === '' ? this.#sessionPage(cursor) : findWords(this.#client, searched, cursor, this.#signal)
-    return this.#read(read, addPage)
+  async #firstPage(): Promise<RowPage> {
+    const page = await readSessions(this.#client, undefined, this.#signal, this.#reads++ % readsPerCount === 0)
+    this.#total = page.total ?? this.#total
+    return page
   }
 
-  #sessionPage(cursor: string | undefined): Promise<RowPage> {
-    return readSessions(this.#client, cursor, this.#signal)
+  async #readMore(): Promise<void> {
+    const { searched } = this
+    do {
+      const cursor = (searched === '' ? this.#sessions : this.#hits).cursor
+      if (cursor === null) break
+      const read = () =>
+        searched === ''
+          ? readSessions(this.#client, cursor, this.#signal)
+          : findWords(this.#client, asTyped(searched), cursor, this.#signal)
+      if (!(await this.#read(read, addPage))) return
+      if (this.#seeksEnd) this.#list = move(this.#list, Infinity)
+    } while (this.#seeksEnd)
+    this.#seeksEnd = false
+  }
+
+  /** Sessions further down, for their titles. */
+  async #readCompared(): Promise<void> {
+    const { signal } = this.#searching
+    while (!signal.aborted && this.#sessions.cursor && this.#sessions.rows.length < maxCompared) {
+      const { cursor } = this.#sessions
+      const page = await readSessions(this.#client, cursor, this.#signal).catch(() => undefined)
+      if (page === undefined || signal.aborted || this.#sessions.cursor !== cursor) return
+      this.#sessions = addPage(this.#sessions, page.rows, page.cursor)
+      this.#compare()
+      this.#changed()
+    }
+  }
+
+  #compare(): void {
+    const titled = this.#sessions.rows.filter((row) => matches(row, this.searched)).slice(0, maxRows)
+    this.#found = { ...replace(this.#found, [...titled, ...this.#hits.rows]), cursor: this.#hits.cursor }
   }
 
   get #signal(): AbortSignal {
     return AbortSignal.any([this.#stop.signal, this.#searching.signal])
   }
 
-  async #read(read: () => Promise<RowPage>, take: typeof addPage): Promise<void> {
-    if (this.#reading) return
+  /** Whether a page was read. */
+  async #read(read: () => Promise<RowPage>, take: typeof addPage): Promise<boolean> {
+    if (this.#reading) return false
     this.#reading = true
     const { signal } = this.#searching
     try {
       const { rows, cursor } = await read()
-      if (signal.aborted) return
-      this.#list = take(this.#list, rows, cursor)
+      if (signal.aborted) return false
+      if (this.searched === '') this.#sessions = take(this.#sessions, rows, cursor)
+      else {
+        this.#hits = take(this.#hits, rows, cursor)
+        this.#compare()
+      }
       this.#failed(undefined)
     } catch (error) {
-      if (signal.aborted || this.#stop.signal.aborted) return
-      this.#failed(error)
+      if (!signal.aborted && !this.#stop.signal.aborted) this.#failed(error)
+      return false
     } finally {
       if (!signal.aborted) this.#reading = false
     }
     this.#changed()
-  }
-
-  #lastWords({ last }: Row): string | undefined {
-    if (last === undefined) return undefined
-    const key = `${last.runId} ${last.status}`
-    if (!this.#words.has(key) && this.#wordReads < maxReadsAtOnce) void this.#readWords(key, last.runId)
-    return this.#words.get(key)
-  }
-
-  async #readWords(key: string, runId: string): Promise<void> {
-    this.#wordReads++
-    this.#words.set(key, undefined)
-    const words = await readLastWords(this.#client, runId, this.#stop.signal).catch(() => undefined)
-    this.#wordReads--
-    if (this.#stop.signal.aborted) return
-    // Retried after the next refresh of the list.
-    if (words === undefined) this.#words.delete(key)
-    else this.#words.set(key, words)
-    if (this.#words.size > maxWords) {
-      const [oldest] = this.#words.keys()
-      if (oldest !== undefined) this.#words.delete(oldest)
-    }
-    if (words !== undefined) this.#changed()
+    return true
   }
 }

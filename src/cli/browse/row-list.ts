@@ -1,15 +1,18 @@
+import type { Role } from '../../core/message.ts'
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 
 /** A line of a list: a session, or a search result in one. All texts are safe for the terminal. */
 export interface Row {
   key: string
   sessionId: string
-  runId: string | undefined
+  /** A message that a search has found. */
+  hit: { runId: string; role: Role } | undefined
   title: string
   /** Who answers in it; undefined: no run yet. */
   owner: { id: string; kind: EntityKind | undefined } | undefined
   runs: number | undefined
-  last: { runId: string; status: RunStatus } | undefined
+  /** The status of the last turn. */
+  last: RunStatus | undefined
   at: string
   /** Set in search results; for sessions it is loaded when the row is visible. */
   words: string | undefined
@@ -26,10 +29,12 @@ export interface RowList {
 export const emptyList: RowList = { rows: [], cursor: undefined, selected: 0, top: 0 }
 
 /** Maximum rows kept; older sessions are found by search. */
-export const maxRows = 10_000
+export const maxRows = 100_000
+/** Of the page before: pages follow each other, so a row can be in two neighbours only. */
+const overlap = 200
 
 export function addPage(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
-  const known = new Set(list.rows.map(({ key }) => key))
+  const known = new Set(list.rows.slice(-overlap).map(({ key }) => key))
   const all = [...list.rows, ...rows.filter(({ key }) => !known.has(key))]
   return { ...list, rows: all.slice(0, maxRows), cursor: all.length >= maxRows ? null : cursor }
 }
@@ -61,6 +66,11 @@ export function keepInSight(list: RowList, shown: number): RowList {
 
 export function wantsPage(list: RowList, shown: number): boolean {
   return list.cursor !== null && list.selected + 2 * shown >= list.rows.length
+}
+
+/** Other rows; the same one stays selected. */
+export function replace(list: RowList, rows: readonly Row[]): RowList {
+  return select({ ...list, rows }, list.rows[list.selected])
 }
 
 function select(list: RowList, row: Row | undefined): RowList {

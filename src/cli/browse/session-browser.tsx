@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
 import { Input } from '../chat/input.tsx'
 import type { Paint } from '../terminal/paint.ts'
 import { type BrowserScreen, frameRows, type SessionBrowser } from './browser.ts'
+import { markWords } from './found-words.ts'
 import { keyHelp } from './keys.ts'
 import type { Row } from './row-list.ts'
 import { sinceWhen } from './since-when.ts'
@@ -35,7 +36,7 @@ export function SessionBrowserScreen({ browser, paint }: SessionBrowserProps): R
 function Head({ screen, paint }: { screen: BrowserScreen; paint: Paint }): ReactNode {
   const { session, searched, lost } = screen
   const what = session === undefined ? (searched === '' ? 'Sessions' : `Found: ${searched}`) : session.row.title
-  const about = lost ? paint.red('Connection lost, retrying') : paint.dim(headOf(session))
+  const about = lost ? paint.red('Connection lost, retrying') : paint.dim(headOf(screen))
   return (
     <Box flexShrink={0} height={1} justifyContent="space-between" columnGap={2}>
       <Text wrap="truncate">{paint.bold(what)}</Text>
@@ -46,11 +47,10 @@ function Head({ screen, paint }: { screen: BrowserScreen; paint: Paint }): React
   )
 }
 
-function headOf(session: BrowserScreen['session']): string {
-  if (session === undefined) return ''
+function headOf({ session, place }: BrowserScreen): string {
+  if (session === undefined) return place
   const { row, live, atEnd } = session
-  const id = row.title === row.sessionId ? [] : [row.sessionId]
-  return [...(live ? ['live'] : []), ...(atEnd ? [] : ['more below']), ...id].join(' · ')
+  return [...(live ? ['live'] : []), ...(atEnd ? [] : ['more below']), row.sessionId].join(' · ')
 }
 
 type BodyProps = { screen: BrowserScreen; paint: Paint; columns: number; height: number }
@@ -59,7 +59,8 @@ function Body({ screen, paint, columns, height }: BodyProps): ReactNode {
   const { dialog, session, rows, searched, loading } = screen
   if (dialog === 'help') return <Help paint={paint} />
   if (session === undefined) {
-    if (rows.length > 0) return rows.map((row) => <Line key={row.key} row={row} paint={paint} columns={columns} />)
+    if (rows.length > 0)
+      return rows.map((row) => <Line key={row.key} {...{ row, paint, columns }} found={screen.words} />)
     if (loading) return <Text>{paint.dim('Reading…')}</Text>
     return <Text>{paint.dim(searched === '' ? 'No sessions yet.' : 'Nothing found. Esc shows all sessions.')}</Text>
   }
@@ -83,7 +84,7 @@ function Help({ paint }: { paint: Paint }): ReactNode {
   ))
 }
 
-const marks: Partial<Record<NonNullable<Row['last']>['status'], string>> = {
+const marks: Partial<Record<NonNullable<Row['last']>, string>> = {
   running: 'running',
   queued: 'queued',
   input_required: 'needs your answer',
@@ -94,16 +95,21 @@ const marks: Partial<Record<NonNullable<Row['last']>['status'], string>> = {
 
 function Line({
   row,
+  found,
   paint,
   columns,
 }: {
   row: BrowserScreen['rows'][number]
+  found: BrowserScreen['words']
   paint: Paint
   columns: number
 }): ReactNode {
-  const { title, owner, runs, last, at, words, isSelected } = row
-  const mark = last === undefined ? undefined : marks[last.status]
-  const colour = last?.status === 'failed' ? paint.red : paint.yellow
+  const { owner, runs, last, at, isSelected } = row
+  const marked = (text: string) => markWords(text, found, paint.inverse)
+  const title = marked(row.title)
+  const words = row.hit === undefined ? row.words : marked(row.words ?? '')
+  const mark = last && marks[last]
+  const colour = last === 'failed' ? paint.red : paint.yellow
   const about = [
     ...(owner === undefined ? [] : [owner.id]),
     ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
@@ -130,7 +136,7 @@ function Line({
 function Foot({ screen, paint, columns }: { screen: BrowserScreen; paint: Paint; columns: number }): ReactNode {
   const { dialog, typed, message, session, searched } = screen
   if (dialog === 'search') {
-    return <Input line={typed} prompt={paint.cyan('Search: ')} columns={Math.max(1, columns - 10)} rows={1} />
+    return <Input line={typed} prompt={paint.cyan('Filter: ')} columns={Math.max(1, columns - 10)} rows={1} />
   }
   const title = session?.row.title ?? screen.rows.find(({ isSelected }) => isSelected)?.title ?? ''
   const text =
@@ -147,5 +153,5 @@ function Foot({ screen, paint, columns }: { screen: BrowserScreen; paint: Paint;
 function keysOf(isOpen: boolean, isSearched: boolean, dialog: BrowserScreen['dialog']): string {
   if (dialog === 'help') return 'Any key goes back'
   if (isOpen) return '? help · Esc back · c chat · d delete · q quit'
-  return `? help · Enter opens · / search · ${isSearched ? 'Esc all · ' : ''}q quit`
+  return `? help · Enter opens · / filter · ${isSearched ? 'Esc all · ' : ''}q quit`
 }

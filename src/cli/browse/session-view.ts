@@ -1,9 +1,11 @@
 import type { Client } from '../../client/client.ts'
 import { isEnded } from '../../core/run.ts'
+import type { SearchWord } from '../../core/text/message-search.ts'
 import { type Layout, LineCache } from './line-cache.ts'
 import type { Row } from './row-list.ts'
 import { type RunHead, RunReader, toHead } from './run-reader.ts'
 import { type Column, endPlace, moveBack, moveOn, type Page, type Place, readPage, start } from './scroll.ts'
+import { placeOfWords } from './seek-words.ts'
 
 interface Slot {
   head: RunHead
@@ -13,8 +15,10 @@ interface Slot {
 export interface SessionViewOptions {
   client: Client
   sessionId: string
-  /** The run to begin with; undefined: the latest. */
-  runId: string | undefined
+  /** The message to begin with; undefined: the latest run. */
+  hit?: Row['hit'] | undefined
+  /** What was searched for. */
+  words?: readonly SearchWord[]
   layout: Layout
   changed(): void
   /** The last error; undefined: the server answered. */
@@ -43,6 +47,8 @@ export class SessionView implements Column {
   #follows: boolean
   /** The run at the top was reached by scrolling up: show its last line first. */
   #fromBelow = false
+  /** The found message is not on the screen yet. */
+  #seeksWords: boolean
   /** The user asked for the start, however many pages away it is. */
   #seeksStart = false
   #listing = false
@@ -51,7 +57,8 @@ export class SessionView implements Column {
   constructor(options: SessionViewOptions) {
     this.#options = options
     this.#lines = new LineCache(options.layout)
-    this.#follows = options.runId === undefined
+    this.#follows = options.hit === undefined
+    this.#seeksWords = options.hit !== undefined
   }
 
   get runs(): number {
@@ -91,6 +98,7 @@ export class SessionView implements Column {
 
   scroll(lines: number): void {
     this.#seeksStart = false
+    this.#seeksWords = false
     if (lines > 0) {
       this.#place = moveOn(this, this.#place, lines, this.#height)
       this.#follows ||= readPage(this, this.#place, this.#height).atEnd
@@ -110,11 +118,13 @@ export class SessionView implements Column {
     this.#follows = false
     this.#fromBelow = false
     this.#seeksStart = true
+    this.#seeksWords = false
   }
 
   toEnd(): void {
     this.#follows = true
     this.#seeksStart = false
+    this.#seeksWords = false
   }
 
   async look(): Promise<void> {
@@ -141,7 +151,7 @@ export class SessionView implements Column {
 
   /** Reads the first page, or as many pages as it takes to find the requested run. */
   async #begin(): Promise<void> {
-    const { runId } = this.#options
+    const runId = this.#options.hit?.runId
     do {
       await this.#addOlder()
       const run = this.#slots.findIndex(({ head }) => head.runId === runId)
@@ -237,12 +247,21 @@ export class SessionView implements Column {
     slot.head = { ...slot.head, status: reader.status ?? slot.head.status }
     if (before === undefined && this.#fromBelow && this.#slots[this.#place.run] === slot)
       this.#showEndOf(this.#place.run)
+    if (this.#seeksWords && slot.head.runId === this.#options.hit?.runId) this.#showWords(this.#slots.indexOf(slot))
     this.#options.changed()
   }
 
   #showEndOf(run: number): void {
     const entry = this.entries(run) - 1
     this.#place = moveBack(this, { run, entry, line: this.lines(run, entry).length }, 1)
+  }
+
+  #showWords(run: number): void {
+    this.#seeksWords = false
+    const { hit, words = [] } = this.#options
+    const shown = this.#slots[run]?.reader?.shown
+    const isMessage = (entry: number) => (shown?.entry(entry)?.kind === 'user') === (hit?.role === 'user')
+    this.#place = placeOfWords(this, run, isMessage, words, this.#height)
   }
 
   #report(error: unknown): void {

@@ -16,6 +16,7 @@ export async function browseOnTerminal(client: Client, signal: AbortSignal): Pro
     client,
     layout: (entry, columns) =>
       renderToString(<Said entry={entry} columns={columns} paint={paint} />, { columns }).split('\n'),
+    mark: paint.inverse,
   })
   const stop = () => browser.leave({ interrupted: true })
   signal.addEventListener('abort', stop, { once: true })

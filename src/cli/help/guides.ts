@@ -133,9 +133,10 @@ searches, and \`reindex\` computes every vector again, with another embedder if 
     page: 'knowledge',
   },
   sessions: {
-    details: `In a terminal, \`sessions\` without an action opens the browser. It lists the sessions, the most recently used first, with
-the last message of each. Enter opens a session with its runs, tools, errors, times and tokens; active runs are followed
-live. \`/\` searches all conversations, \`c\` continues a session in chat, \`d\` deletes it after a confirmation, \`?\` shows the
+    details: `In a terminal, \`sessions\` without an action opens the browser. It lists the sessions by their titles, the most recently used
+first, with the last message of each; Home and End go to the very first and last. Enter opens a session with its runs, tools,
+errors, times and tokens; active runs are followed live. \`/\` filters as you type: titles, agents, and all that was said, where
+Enter opens the message that was found. \`c\` continues a session in chat, \`d\` deletes it after a confirmation, \`?\` shows the
 keys, and \`q\`, Esc or Ctrl-C (exit code 130) quit. NO_COLOR turns colours off. A lost connection is retried.
 
 Without a terminal, or with \`--json\` or a flag of the list, it is \`sessions list\`: each session with its number of runs,

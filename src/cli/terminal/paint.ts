@@ -1,7 +1,18 @@
 import { Chalk } from 'chalk'
 
 /** Styles for the terminal of a stream; plain text without one, or with NO_COLOR. */
-type Style = 'bold' | 'dim' | 'italic' | 'underline' | 'strikethrough' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
+type Style =
+  | 'bold'
+  | 'dim'
+  | 'italic'
+  | 'underline'
+  | 'strikethrough'
+  | 'inverse'
+  | 'red'
+  | 'green'
+  | 'yellow'
+  | 'cyan'
+  | 'magenta'
 
 export type Paint = Pick<InstanceType<typeof Chalk>, Style> & {
   readonly coloured: boolean

@@ -18,7 +18,7 @@ function row(key: string, minute: number): Row {
   return {
     key,
     sessionId: key,
-    runId: undefined,
+    hit: undefined,
     title: key,
     owner: undefined,
     runs: 1,

@@ -112,7 +112,7 @@ test('shows an answer of 10 MB in part, in bounded memory, and stays usable', { 
   const env = { NODE_OPTIONS: '--max-old-space-size=96' }
   const terminal = openPty(project, ['sessions'], { columns: 80, rows: 24, env, patienceMs })
   try {
-    await terminal.until(seen(/^› large/m))
+    await terminal.until(seen(/^› go/m))
     terminal.send('\r')
     await terminal.until(seen(/9\d{6} more characters are/))
     terminal.send('g')
@@ -136,7 +136,7 @@ test('goes through a session of 100,000 messages in bounded memory, and reads on
   const env = { NODE_OPTIONS: '--max-old-space-size=96' }
   const terminal = openPty(project, ['sessions', '--url', huge.url], { columns: 80, rows: 24, env, patienceMs })
   try {
-    await terminal.until(seen(/^› huge[\s\S]*50000 runs/m))
+    await terminal.until(seen(/^› turn 0[\s\S]*50000 runs/m))
     terminal.send('\r')
     await terminal.until(seen(/Answer 49999\.\n/))
     expect(huge.reads()).toBeLessThan(40)

@@ -7,7 +7,7 @@ let server: RunningServer
 let terminal: Pty | undefined
 
 const config = String.raw`
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agent, defineConfig } from 'agentserve'
 
@@ -29,7 +29,8 @@ export default defineConfig({
           yield { type: 'tool_call', call_id: 'c1', name: 'look', input: { at: 'it' } }
           yield { type: 'tool_result', call_id: 'c1', name: 'look', output: 1, duration_ms: 12 }
           yield 'It is **one**.'
-        } else if (text === 'fail') throw new Error('no')
+        } else if (text.startsWith('read ')) yield readFileSync(text.slice(5), 'utf8')
+        else if (text === 'fail') throw new Error('no')
         else yield 'You said: ' + text
       },
     }),
@@ -78,7 +79,9 @@ test('lists sessions with what was said last, opens one, scrolls, and goes back'
   await talk('b', undefined, ['tools', 'fail'])
   const pty = await browse()
   await pty.until(
-    seen(/^› b +now\n {4}say · 2 runs · failed {2}> fail\n {2}Opening hours +now\n {4}say · 2 runs {2}You said: two$/m),
+    seen(
+      /^Sessions +1 of 2\n\n› tools +now\n {4}say · 2 runs · failed {2}> fail\n {2}Opening hours +now\n {4}say · 2 runs {2}You said: two$/m,
+    ),
   )
   pty.send('\r')
   await pty.until(
@@ -88,7 +91,7 @@ test('lists sessions with what was said last, opens one, scrolls, and goes back'
   )
   await pty.until(seen(/> fail\n+say\nThe agent threw an error/))
   pty.send('\x1b')
-  await pty.until(seen('/ search'))
+  await pty.until(seen('/ filter'))
   pty.send('\x1b[B\r')
   await pty.until(seen(/^Opening hours +a\n[\s\S]*You said: one[\s\S]*You said: two/))
   pty.send('q')
@@ -125,22 +128,92 @@ test('finds words in all conversations, and opens a session where they were said
   await talk('other', undefined, ['nothing of the kind'])
   const pty = await browse()
   pty.send('/')
-  await pty.until(seen(/^Search: /m))
+  await pty.until(seen(/^Filter: /m))
   pty.send('refnd')
+  await pty.until(seen('Nothing found.'))
   pty.send('\x1b[D\x1b[D')
   pty.send('u')
-  await pty.until(seen('Search: refund'))
+  await pty.until(seen('Filter: refund'))
+  await pty.until(
+    seen(/^Found: refund +1 of 2\n\n› Long talk +now\n {4}say {2}You said: about the refund\n[\s\S]*Filter: refund/),
+  )
   pty.send('\r')
-  await pty.until(seen(/^Found: refund\n\n› Long talk +now\n {4}say {2}You said: about the refund\n/))
+  await pty.until(seen('Enter opens'))
   await pty.until(seen(/^ {2}Long talk +now\n {4}say {2}> about the refund$/m))
   pty.send('\r')
   await pty.until(seen(/^Long talk .*more below.*\n\n+> about the refund\n[\s\S]*You said: turn 4/))
+  await expect.poll(() => marked(pty)).toEqual(['refund', 'refund'])
   pty.send('\x1b')
   await pty.until(seen(/^Found: refund/))
   pty.send('\x1b')
-  await pty.until(seen(/^Sessions[\s\S]*› other/))
+  await pty.until(seen(/^Sessions[\s\S]*› nothing of the kind/))
   pty.send('/unheard\r')
   await pty.until(seen('Nothing found.'))
+})
+
+/** The words on the screen that are drawn in inverse colours. */
+function marked(pty: Pty): string[] {
+  const buffer = pty.buffer()
+  const words: string[] = []
+  for (let row = 0; row < 24; row++) {
+    let word = ''
+    for (let column = 0; column <= 100; column++) {
+      const cell = buffer.getLine(buffer.baseY + row)?.getCell(column)
+      if (cell?.isInverse()) word += cell.getChars()
+      else {
+        if (word !== '') words.push(word)
+        word = ''
+      }
+    }
+  }
+  return words
+}
+
+test('opens a message deep in a long answer at the words that were found', async () => {
+  const answer = Array.from({ length: 300 }, (_, line) =>
+    line === 200 ? 'the **lighthouse** stands here' : `line ${line}`,
+  )
+  await project.write('answer.md', answer.join('\n\n'))
+  await talk('deep', undefined, ['first', 'read answer.md', 'last'])
+  const pty = await browse()
+  pty.send('/lightho')
+  await pty.until(seen(/^Found: lightho +1 of 1\n\n› first +now\n {4}say {2}.*the lighthouse stands here/))
+  pty.send('\r')
+  await pty.until(seen('Enter opens'))
+  pty.send('\r')
+  await pty.until(seen(/^first .*more below.*\n\n+line 199\n\n+the lighthouse stands here\n\nline 201\n/))
+  await expect.poll(() => marked(pty)).toEqual(['lightho'])
+})
+
+test('shows what was said as words, not as Markdown, and a title for each session', async () => {
+  await project.write(
+    'answer.md',
+    '# Ports\n\n- **One** is `8080`\n- see [the docs](http://x.test)\n\n| a | b |\n|---|---|\n| c | d |\n',
+  )
+  await talk('0190-id', undefined, ['read answer.md'])
+  await post('/sessions', { session_id: 'empty-id', agent_id: 'say' })
+  const pty = await browse()
+  await pty.until(seen(/^› Untitled +now\n {4}say · 0 runs *\n {2}read answer\.md +now\n/m))
+  await pty.until(seen('Ports One is 8080 see the docs a · b c · d'))
+  expect(seen(/-id/)(pty)).toBe(false)
+})
+
+test('goes to the very last session with End, and back with Home', async () => {
+  const lines = Array.from({ length: 260 }, (_, place) =>
+    post('/sessions', { session_id: `s${place}`, name: `Number ${place}` }),
+  )
+  await Promise.all(lines)
+  await talk('newest', 'Newest', ['x'])
+  const pty = await browse()
+  await pty.until(seen(/^Sessions +1 of 261\n\n› Newest/))
+  pty.send('\x1b[F')
+  await pty.until(seen(/^Sessions +261 of 261\n[\s\S]*\n› Number \d+ +\S+\n[^›]*$/))
+  pty.send('\x1b[H')
+  await pty.until(seen(/^Sessions +1 of 261\n\n› Newest/))
+  pty.send('/Number 259')
+  await pty.until(seen(/^Found: Number 259 +1 of 1\n\n› Number 259/))
+  pty.send('\x1b')
+  await pty.until(seen(/^Sessions +1 of 261\n\n› Newest/))
 })
 
 test('follows a run that is at work, and one that begins while the session is open', async () => {
@@ -149,7 +222,7 @@ test('follows a run that is at work, and one that begins while the session is op
   const pty = await browse()
   await pty.until(seen('running'))
   pty.send('\r')
-  await pty.until(seen(/live · live|live +live/))
+  await pty.until(seen(/^wait +live · /))
   await pty.until(seen(/^First part\./m))
   expect(seen('Second part.')(pty)).toBe(false)
   await project.write('go', '')
@@ -168,7 +241,7 @@ test('says that the server is gone, and goes on when it is back', async () => {
   await server.kill()
   await pty.until(seen('Connection lost, retrying'))
   pty.send('\x1b')
-  await pty.until(seen(/^› cut/m))
+  await pty.until(seen(/^› hello/m))
   pty.send('\r')
   server = await serve(project, 'start', ['--port', port])
   await pty.until(seen(/^First part\. *\n {2}.* · interrupted/m))

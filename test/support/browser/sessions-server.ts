@@ -2,8 +2,6 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const at = '2026-01-01T00:00:00.000Z'
-const owners = { agent_id: 'say', team_id: null, workflow_id: null, user_id: null }
-
 function toRun(turn: number) {
   return {
     run_id: `run_${turn}`,
@@ -24,14 +22,17 @@ function toRun(turn: number) {
 
 const session = {
   session_id: 'huge',
-  ...owners,
   name: null,
-  metadata: null,
-  state: null,
-  shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
-  run_count: 0,
-  runs: [],
-  summary: null,
+  title: 'turn 0',
+  entity_id: 'say',
+  entity_kind: 'agent',
+  user_id: null,
+  status: 'completed',
+  waiting: 0,
+  usage: null,
+  usage_by_model: [],
+  cost: null,
+  forked_from: null,
   created_at: at,
   updated_at: at,
 }
@@ -57,7 +58,7 @@ export async function serveHugeSession(runCount: number): Promise<HugeServer> {
         messages: [{ role: 'user', parts: [{ type: 'text', text: `turn ${turn}` }], content: `turn ${turn}` }],
       })
     } else if (pathname.endsWith('/sessions')) {
-      send(response, { sessions: [{ ...session, run_count: runCount }], count: 1, next_cursor: null })
+      send(response, { sessions: [{ ...session, run_count: runCount }], count: 1, total: 1, next_cursor: null })
     } else {
       const from = Number(searchParams.get('cursor') ?? runCount)
       const count = Math.min(from, Number(searchParams.get('limit')))
