@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts'
+import type { SessionOverview } from '../../core/session.ts'
 import { titleOf } from '../../core/text/title.ts'
-import type { SessionHead } from '../../wire/session.ts'
 import { plainLine } from '../markdown/plain-line.ts'
 import { saidIn } from '../terminal/message-text.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -29,7 +29,7 @@ export async function readSessions(
   return { rows: list.sessions.map(toRow), cursor: list.next_cursor, total: list.total }
 }
 
-function toRow(head: SessionHead): Row {
+function toRow(head: SessionOverview): Row {
   const { session_id, name, title, entity_id, entity_kind, run_count, status, updated_at } = head
   return {
     key: session_id,
