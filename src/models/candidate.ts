@@ -11,8 +11,8 @@ const plainLength = 15
 const unknownWordWeight = 1.5
 const minRespelt = 5
 /** Weight of a question word in a heading above the passage, compared to one in the passage. */
-const headingShare = 0.5
-const aboveShare = 0.25
+const headingShare = 0.65
+const aboveShare = 0.4
 /** The same for a word in the head of the table over a row. */
 const columnShare = 0.8
 /** Fewer words say little, as `See [the list].` does, unless the heading is the question. */

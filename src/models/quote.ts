@@ -24,8 +24,12 @@ const minFitOfSearch = 0.3
 const weighedWords = 6
 /** Penalty per rank in the search results. */
 const rankCost = 0.05
+/** Part of a passage's worth that is its score in the search, compared to the best one's. */
+const searchShare = 0.25
 /** Passages with less of the question than this share of the best one are about something else. */
-const minShare = 0.6
+const minShare = 0.5
+/** The same for the words that they have, wherever: the heading over them counts. */
+const minShared = 0.5
 /** A second quote is wanted for words of this share of the question that the first does not have. */
 const missingShare = 0.3
 /** Passages with this share of their words in common say the same. */
@@ -55,7 +59,11 @@ export async function findQuotes(
     return none('The question has no word that could be looked for.', 0, minFit)
   if (fit !== undefined && fit.score < fit.threshold)
     return none('The passages do not fit the question.', fit.score, fit.threshold)
-  const best = hits.flatMap((hit, place) => bestOf(hit, question, wanted, 1 / (1 + rankCost * place)) ?? [])
+  const highest = hits[0]?.score || 1
+  const best = hits.flatMap((hit, place) => {
+    const found = 1 - searchShare + (searchShare * hit.score) / highest
+    return bestOf(hit, question, wanted, found / (1 + rankCost * place)) ?? []
+  })
   best.sort((one, other) => other.score - one.score)
   const top = best[0]
   const least = fit === undefined ? minFit : minFitOfSearch
@@ -90,9 +98,11 @@ function none(reason: string, score: number, threshold: number): Quotes {
 function inTurn(best: readonly Candidate[], wanted: readonly Weighed[], total: number): Candidate[] {
   const [top, ...others] = best
   if (top === undefined) return []
+  const weightOf = (words: ReadonlySet<string>) =>
+    wanted.reduce((sum, [word, weight]) => sum + (words.has(word) ? weight : 0), 0)
   const near = others.filter(
-    // When one passage has both words of a question, passages with one of them are about something else.
-    ({ score, shared }) => score >= top.score * minShare && shared.size >= Math.min(2, top.shared.size),
+    // When one passage has the telling words of a question, passages with one of them are about something else.
+    ({ score, shared }) => score >= top.score * minShare && weightOf(shared) >= weightOf(top.shared) * minShared,
   )
   const missing = wanted.filter(([word]) => !top.shared.has(word))
   if (missing.reduce((sum, [, weight]) => sum + weight, 0) < total * missingShare) return [top, ...near]

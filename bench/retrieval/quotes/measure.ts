@@ -72,7 +72,8 @@ async function count(questions: readonly Question[], quoted: (question: string) 
   for (const question of questions) {
     const places = await quoted(question.question)
     const fits = places.map(
-      ({ source, line = 0 }) => source === question.source && line >= question.from && line <= question.to,
+      ({ source, line = 0 }) =>
+        source === question.source && question.sections.some(({ from, to }) => line >= from && line <= to),
     )
     if (fits.includes(true)) counts.right++
     else if (places.length === 0) counts.silent++

@@ -8,12 +8,17 @@ import { undici } from './undici.ts'
 /** A question, the file that answers it, and the beginning of the heading over the answer; '': anywhere in the file. */
 export type Asked = readonly [question: string, source: string, heading: string]
 
-/** A question and the lines that answer it, from 1, both ends included. */
+/** Lines of a file, from 1, both ends included. */
+interface Lines {
+  from: number
+  to: number
+}
+
+/** A question and the sections of a file that answer it. */
 export interface Question {
   question: string
   source: string
-  from: number
-  to: number
+  sections: readonly Lines[]
 }
 
 export interface QuoteSet {
@@ -43,8 +48,8 @@ export async function readSets(): Promise<QuoteSet[]> {
   ]
   const texts = await textsOf(root, own)
   const answered = questions.flatMap(([, question, source = '', answer = '']) => {
-    const at = texts.get(source)?.indexOf(answer) ?? -1
-    return answer === '' || at === -1 ? [] : [{ question, source, ...sectionAt(texts.get(source) ?? '', at) }]
+    const sections = answer === '' ? [] : sectionsWith(texts.get(source) ?? '', answer)
+    return sections.length === 0 ? [] : [{ question, source, sections }]
   })
   return [
     { name: 'agentserve', tuned: true, texts, plain: answered, headings: headingsOf(texts) },
@@ -59,10 +64,10 @@ async function packageSet(name: string, folder: string, asked: readonly Asked[],
   const plain = asked.map(([question, source, heading]) => {
     const text = texts.get(source)
     if (text === undefined) throw new Error(`${name} has no ${source}`)
-    if (heading === '') return { question, source, from: 1, to: text.split('\n').length }
+    if (heading === '') return { question, source, sections: [{ from: 1, to: text.split('\n').length }] }
     const at = text.split('\n').findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '').startsWith(heading))
     if (at === -1) throw new Error(`${source} of ${name} has no heading ${heading}`)
-    return { question, source, ...sectionOf(text.split('\n'), at) }
+    return { question, source, sections: [sectionOf(text.split('\n'), at)] }
   })
   return { name, tuned, texts, plain, headings: headingsOf(texts) }
 }
@@ -99,7 +104,7 @@ function headingsOf(texts: ReadonlyMap<string, string>): Question[] {
       )
         continue
       const key = words.join(' ').toLowerCase()
-      all.set(key, [...(all.get(key) ?? []), { question, source, ...section }])
+      all.set(key, [...(all.get(key) ?? []), { question, source, sections: [section] }])
     }
   }
   const single = [...all.values()].flatMap((same) => (same.length === 1 ? same : []))
@@ -110,7 +115,7 @@ function headingsOf(texts: ReadonlyMap<string, string>): Question[] {
 }
 
 /** From a heading to the next of its level or above. */
-function sectionOf(lines: readonly string[], at: number): { from: number; to: number } {
+function sectionOf(lines: readonly string[], at: number): Lines {
   const level = /^#*/.exec(lines[at] ?? '')?.[0].length ?? 0
   let fenced = false
   for (let next = at + 1; next < lines.length; next++) {
@@ -122,13 +127,17 @@ function sectionOf(lines: readonly string[], at: number): { from: number; to: nu
   return { from: at + 1, to: lines.length }
 }
 
-/** From the heading above a place to the next heading. */
-function sectionAt(text: string, offset: number): { from: number; to: number } {
+/** The sections that have these words, each from its heading to the next heading of any level. */
+function sectionsWith(text: string, words: string): Lines[] {
   const lines = text.split('\n')
-  const line = text.slice(0, offset).split('\n').length - 1
-  let at = line
-  while (at > 0 && !/^#+ /.test(lines[at] ?? '')) at--
-  let to = line + 1
-  while (to < lines.length && !/^#+ /.test(lines[to] ?? '')) to++
-  return { from: at + 1, to }
+  const found = new Map<number, Lines>()
+  for (let offset = text.indexOf(words); offset !== -1; offset = text.indexOf(words, offset + 1)) {
+    const line = text.slice(0, offset).split('\n').length - 1
+    let at = line
+    while (at > 0 && !/^#+ /.test(lines[at] ?? '')) at--
+    let to = line + 1
+    while (to < lines.length && !/^#+ /.test(lines[to] ?? '')) to++
+    found.set(at, { from: at + 1, to })
+  }
+  return [...found.values()]
 }

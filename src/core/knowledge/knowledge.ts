@@ -130,7 +130,7 @@ export interface Fit {
   coverage: number
   /** The best cosine of the list `lexical`, when there is one. */
   similarity?: number
-  /** The share of the five best of the keyword list that are also among the five best by vectors. */
+  /** The share of the five best of the keyword list that are also among the five best by vectors; the mean of several lists. */
   agreement?: number
   /** How many chunks the collection has. */
   chunks: number

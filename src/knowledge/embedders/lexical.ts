@@ -1,10 +1,15 @@
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge/drivers.ts'
+import { hashedList } from '../../core/knowledge/lists.ts'
 import { queryWordsOf, trigramsOf, wordsOf } from '../../core/text/terms.ts'
 import { createVocabulary, type Vocabulary } from '../words/vocabulary.ts'
 import { createFeatureSums, eachFeature, placeBits, putFeature } from './lexical-features.ts'
 
-export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1 << placeBits }
+export const lexicalEmbedding: Embedding = {
+  provider: hashedList,
+  model: 'hashed-ngrams-1',
+  dimensions: 1 << placeBits,
+}
 
 const textsPerTurn = 32
 

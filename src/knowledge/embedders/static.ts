@@ -3,12 +3,13 @@ import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
+import { tokenList } from '../../core/knowledge/lists.ts'
 import { normalised } from './lexical.ts'
 import { readTable, type StaticTable } from './static-table.ts'
 import { tokenWords } from './static-tokens.ts'
 
 /** Another table needs another name: vectors of different tables can't be compared. */
-export const staticEmbedding: Embedding = { provider: 'static', model: 'docs-en-1', dimensions: 128 }
+export const staticEmbedding: Embedding = { provider: tokenList, model: 'docs-en-1', dimensions: 128 }
 
 const shippedFile = fileURLToPath(new URL('./static-table.bin', import.meta.url))
 const textsPerTurn = 32

@@ -1,20 +1,20 @@
 import type { Fit, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
+import { hashedList, keywordList } from '../../core/knowledge/lists.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
 import { sameWord } from '../../core/text/same-word.ts'
 import { queryWordsOf, wordsOf } from '../../core/text/terms.ts'
-import { keywordList } from './fuse.ts'
 import type { Found } from './search.ts'
 
-/** The list by words and parts of words: only its cosines mean the same in every collection. */
-const hashedList = 'lexical'
-const weights = { coverage: 0.47, similarity: 0.36, agreement: 0.17 }
+const weights = { coverage: 0.55, similarity: 0.1, agreement: 0.35 }
 /** Cosines of passages that answer reach this. */
 const highSimilarity = 0.45
 const comparedRanks = 5
 const readHits = 10
 const minRespelt = 5
 const respeltShare = 0.85
+/** The same for a word of which the collection has only what begins alike: `systemd` and `system`. */
+const likeShare = 0.5
 /** How much of the similarity a word costs that no text has as it is asked for: its vector is of another word. */
 const otherSpelling = 0.6
 /** Makes words of small collections alike, and a word that none of their few chunks has tell little. */
@@ -32,7 +32,7 @@ const generalWords = new Set(
 const generalShare = 0.2
 
 /** Below it the passages are about something else. */
-const fitThreshold = 0.6
+const fitThreshold = 0.53
 
 /** How many chunks the collection has, and how many of them have each word of the query in one of its forms. */
 export interface KnownWords {
@@ -84,7 +84,7 @@ function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
   const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => sameWord(word, other))))
   const found = same.find((other) => other !== undefined)
   if (found !== undefined || chunks > 0 || word.length < minRespelt) {
-    const shares = same.map((other) => (other === undefined ? 0 : 1))
+    const shares = same.map((other) => (other === undefined ? 0 : chunks > 0 ? 1 : likeShare))
     return { word, chunks, weight, shares, as: found === word ? undefined : found }
   }
   const slips = word.length < 8 ? 1 : 2
@@ -96,19 +96,21 @@ function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
 }
 
 function similarityOf(lists: Found['lists'], respelt: number): { similarity?: number } {
+  // Only its cosines mean the same in every collection.
   const hashed = lists.find(({ name }) => name === hashedList)
   if (hashed === undefined) return {}
   return { similarity: Math.min(1, (hashed.ranking[0]?.score ?? 0) / (1 - otherSpelling * respelt)) }
 }
 
-/** The share of chunks that two lists have in common among their best. */
+/** The share of the best chunks by keywords that are also among the best by vectors: the mean of the lists of vectors. */
 function agreementOf(lists: Found['lists']): { agreement?: number } {
-  const [keyword] = lists.filter(({ name }) => name === keywordList)
-  const other = lists.find(({ name }) => name === hashedList) ?? lists.find(({ name }) => name !== keywordList)
-  if (keyword === undefined || other === undefined) return {}
+  const keyword = lists.find(({ name }) => name === keywordList)
+  const others = lists.filter(({ name }) => name !== keywordList)
+  if (keyword === undefined || others.length === 0) return {}
   const best = new Set(keyword.ranking.slice(0, comparedRanks).map(({ chunk }) => chunk))
-  const both = other.ranking.slice(0, comparedRanks).filter(({ chunk }) => best.has(chunk)).length
-  return { agreement: best.size === 0 ? 0 : both / best.size }
+  if (best.size === 0) return { agreement: 0 }
+  const both = others.flatMap(({ ranking }) => ranking.slice(0, comparedRanks)).filter(({ chunk }) => best.has(chunk))
+  return { agreement: both.length / others.length / best.size }
 }
 
 function titlesOf({ metadata }: SearchHit): string[] {

@@ -1,5 +1,6 @@
 import type { Ranking } from '../../core/knowledge/document-store.ts'
 import type { ListPlace } from '../../core/knowledge/knowledge.ts'
+import { hashedList, tokenList } from '../../core/knowledge/lists.ts'
 
 /** A ranking under the name that traces and runs show: `keyword`, or an embedder. */
 export interface RankedList {
@@ -9,14 +10,9 @@ export interface RankedList {
   part?: number
 }
 
-/** The name of the list that BM25 ranks. */
-export const keywordList = 'keyword'
-
 /** What a list counts for. The words of a text say more than its hashed runs of characters, which repeat them. */
-const listWeights = new Map([['lexical', 0.5]])
+const listWeights = new Map<string, number>([[hashedList, 0.5]])
 const usualWeight = 1
-/** The list by the table of token vectors. */
-const tokenList = 'static'
 
 /**
  * The sum of the scores of a chunk, each relative to the best of its list, by the weights of the lists; 1: first in every

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keywordList } from '../../../src/core/knowledge/lists.ts'
+import { lexicalEmbedding } from '../../../src/knowledge/embedders/lexical.ts'
+import { staticEmbedding } from '../../../src/knowledge/embedders/static.ts'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
@@ -50,10 +53,28 @@ describe('the fit of a search', () => {
     expect(fit?.score).toBeGreaterThan(fit?.threshold ?? 1)
   })
 
+  it('counts a word half of which the documents have only what begins alike', async () => {
+    const fit = await fitOf('shelfish')
+    expect(fit?.words).toEqual([{ word: 'shelfish', chunks: 0, weight: expect.any(Number), as: 'shelf' }])
+    expect(fit?.coverage).toBe(0.5)
+  })
+
+  it('has the best cosine of the hashed list, and what each list by vectors has in common with keywords', async () => {
+    const { trace } = await knowledge.search({ query: 'cleaning a brush', trace: true })
+    const lists = trace?.candidates.map((each) => each.lists) ?? []
+    const best = Math.max(...lists.map((each) => each[lexicalEmbedding.provider]?.score ?? 0))
+    expect(trace?.fit?.similarity).toBe(best)
+    const common = [lexicalEmbedding, staticEmbedding].map(({ provider }) => {
+      const isAmongBest = (place: { rank: number } | undefined) => place !== undefined && place.rank <= 5
+      return lists.filter((each) => isAmongBest(each[keywordList]) && isAmongBest(each[provider])).length / 5
+    })
+    expect(trace?.fit?.agreement).toBeCloseTo(common.reduce((sum, share) => sum + share, 0) / common.length)
+  })
+
   it('has the parts that the search has: no vectors, no similarity; no keywords, no fit', async () => {
     expect(await fitOf('cleaning a brush', 'keyword')).toEqual({
       score: expect.any(Number),
-      threshold: 0.6,
+      threshold: 0.53,
       coverage: 1,
       chunks: 30,
       words: expect.any(Array),
