@@ -24,7 +24,7 @@ export async function terminalPictures(): Promise<Record<string, string>> {
     [new RegExp(model.url, 'g'), 'http://127.0.0.1:11434'],
     [/127\.0\.0\.1:(?!11434)\d+/g, '127.0.0.1:8080'],
     [/\b\d+(?:\.\d)? m?s\b/g, '1.4 s'],
-    [/1\.4 s(?= · Ctrl-C)/, '1 s'],
+    [/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] 1\.4 s(?= · )/, '⠋ 1 s'],
     [/(?<=first )1\.4 s/, '310 ms'],
     [/(?<=chunks, |Reloaded .*)1\.4 s/, '12 ms'],
     [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-21 10:00:00'],
@@ -100,7 +100,7 @@ async function chatFrames({ open, see }: Scene, next: () => Promise<void>): Prom
     take(0.3)
   }
   pty.send('\r')
-  for (const shown of [/handbook\n[\s\S]*Ctrl-C cancels/, '60 euros', '40 €', 'thirty days']) {
+  for (const shown of [/handbook\n[\s\S]*Ctrl-C cancels/, /60 euros[\s\S]*≈ \d+/, '40 €', 'thirty days']) {
     await pty.until(shown)
     take(0.8)
     await next()

@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text form', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
@@ -115,6 +115,7 @@ const floors: Record<string, Floor> = {
       'commands/runs',
       'browse dev init help mcp',
       'chat ingest connect',
+      'chat/line chat/form chat/turn',
       'knowledge',
       'runs markdown',
       'command',

@@ -1,6 +1,6 @@
 import { Box, Text, useInput, usePaste, useWindowSize } from 'ink'
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
-import { Input } from '../chat/input.tsx'
+import { Input } from '../chat/line/input.tsx'
 import type { Paint } from '../terminal/paint.ts'
 import { type BrowserScreen, frameRows, type SessionBrowser } from './browser.ts'
 import { markWords } from './found-words.ts'

@@ -2,14 +2,15 @@ import { Box, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { describeError } from '../command/exit.ts'
 import { Markdown } from '../markdown/markdown.tsx'
-import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { commandIn, runCommand } from './commands.ts'
 import type { Conversation } from './conversation.ts'
-import { Input } from './input.tsx'
+import { DetailsPanel } from './details-panel.tsx'
+import { Input } from './line/input.tsx'
+import { useLine } from './line/use-line.ts'
 import { Said } from './said.tsx'
-import type { Screen } from './screen.ts'
-import { useLine } from './use-line.ts'
+import { Status } from './status.tsx'
+import type { TurnDetails } from './turn/details.ts'
 
 export interface ChatProps {
   conversation: Conversation
@@ -27,6 +28,7 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
   const { columns, rows } = useWindowSize()
   const screen = useSyncExternalStore(conversation.screen.subscribe, conversation.screen.get)
   const [working, setWorking] = useState(false)
+  const [opened, setOpened] = useState<TurnDetails | null>(null)
   const leave = () => {
     conversation.leave()
     exit()
@@ -52,6 +54,11 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
     }
     setWorking(false)
   }
+  const openDetails = async () => {
+    const details = await conversation.openDetails()
+    if (details === null) conversation.note('There is nothing to open: no reasoning, no tools, no steps.')
+    setOpened(details)
+  }
   const line = useLine({
     typed: conversation.typed,
     submit(text) {
@@ -74,6 +81,16 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
     leave() {
       if (!conversation.busy) leave()
     },
+    intercept(input, key) {
+      const toggles = key.ctrl && input === 'o'
+      if (opened === null) {
+        if (toggles) void run(openDetails())
+        return toggles
+      }
+      if (toggles || key.escape) setOpened(null)
+      // Ctrl-C means the run or the chat here too; the panel takes all other keys.
+      return !(key.ctrl && input === 'c')
+    },
   })
 
   const inputRows = Math.max(2, Math.min(8, Math.floor(rows / 3)))
@@ -83,7 +100,10 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
       <Static items={[...screen.entries]}>
         {(entry) => <Said key={entry.id} entry={entry} columns={columns} paint={paint} />}
       </Static>
-      {screen.open !== '' && (
+      {opened !== null && (
+        <DetailsPanel details={opened} version={opened.version} columns={columns} rows={rows} paint={paint} />
+      )}
+      {opened === null && screen.open !== '' && (
         <Box
           flexDirection="column"
           justifyContent="flex-end"
@@ -94,37 +114,27 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
           <Markdown text={screen.open} columns={columns} paint={paint} />
         </Box>
       )}
-      {screen.working.slice(-3).map((text, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines of a list that is drawn again as a whole.
-        <Text key={place} wrap="truncate">
-          {paint.dim(`  … ${text}`)}
-        </Text>
-      ))}
-      <Box marginTop={1} flexDirection="column" flexShrink={0}>
-        <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
-        <Status screen={screen} working={working} paint={paint} />
-      </Box>
+      {opened === null && screen.thinking !== undefined && (
+        <Box marginTop={1} flexShrink={0}>
+          <Box flexShrink={0}>
+            <Text>{paint.dim('Thinking… ')}</Text>
+          </Box>
+          <Text wrap="truncate-start">{paint.dim(screen.thinking)}</Text>
+        </Box>
+      )}
+      {opened === null &&
+        screen.working.slice(-3).map((text, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines of a list that is drawn again as a whole.
+          <Text key={place} wrap="truncate">
+            {paint.dim(`  … ${text}`)}
+          </Text>
+        ))}
+      {opened === null && (
+        <Box marginTop={1} flexDirection="column" flexShrink={0}>
+          <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
+          <Status screen={screen} working={working} paint={paint} />
+        </Box>
+      )}
     </Box>
   )
-}
-
-function Status({ screen, working, paint }: { screen: Screen; working: boolean; paint: Paint }): ReactNode {
-  const { busySince, connectionLost, tokens, question } = screen
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    if (busySince === undefined) return
-    setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [busySince])
-  const parts = []
-  if (connectionLost) parts.push('Connection lost, retrying')
-  if (busySince !== undefined) {
-    parts.push(formatDuration(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
-    if (tokens > 0) parts.push(`${tokens} tokens`)
-    parts.push('Ctrl-C cancels')
-  } else if (working) parts.push('Running', 'Ctrl-C quits')
-  else if (question !== undefined) parts.push('The run needs your answer', 'Ctrl-C cancels it')
-  else parts.push('Enter sends', '/help', 'Ctrl-C quits')
-  return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
 }

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { createId } from '../../core/id.ts'
 import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
-import { describeAttachment, readAttachment, unquoted } from './attachment.ts'
 import type { Conversation } from './conversation.ts'
+import { describeAttachment, readAttachment, unquoted } from './turn/attachment.ts'
 
 interface ChatCommand {
   usage: string

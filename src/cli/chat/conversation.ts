@@ -1,20 +1,19 @@
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
-import type { Cost, EntityKind, Usage } from '../../core/run.ts'
+import { type Cost, type EntityKind, isEnded, type Usage } from '../../core/run.ts'
 import { describeError } from '../command/exit.ts'
-import { type Question, type TurnEnd, type TurnEvent, toQuestion } from '../runs/activity.ts'
+import type { Question, TurnEnd, TurnEvent } from '../runs/activity.ts'
 import { formatCost } from '../runs/cost.ts'
 import { formatSource } from '../runs/source-line.ts'
-import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { fileAsMarkdown, saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
-import { answeredElsewhere } from './answered-elsewhere.ts'
-import { type Answered, readAnswer, toAnswer } from './answers.ts'
-import { type Attachment, describeAttachment, mentionedFiles, readAttachments } from './attachment.ts'
 import { ChatScreen } from './screen.ts'
-import { resumeTurn, runTurn } from './turn.ts'
+import { type Attachment, describeAttachment, mentionedFiles, readAttachments } from './turn/attachment.ts'
+import { readDetails, TurnDetails } from './turn/details.ts'
+import { type ResumedTurn, resumeTurn, runTurn } from './turn/turn.ts'
+import { Waiting } from './waiting.ts'
 
 export interface ConversationOptions {
   agentId: string
@@ -23,16 +22,6 @@ export interface ConversationOptions {
   sessionId: string | undefined
   /** For the first message. */
   files?: readonly Attachment[] | undefined
-}
-
-/** A run that has paused. */
-interface Waiting {
-  /** The questions that are not answered yet. */
-  left: Question[]
-  answered: Answered[]
-  end: TurnEnd
-  /** Stops looking whether somebody else answers. */
-  watch: AbortController
 }
 
 const shownInteractions = 20
@@ -50,8 +39,12 @@ export class Conversation {
   attached: readonly Attachment[] = []
   /** Input history, newest last. */
   readonly typed: string[] = []
+  /** Of the turn that is under way, or else the last one. */
+  details = new TurnDetails()
+  /** The last run that has ended or paused, as far as it is known. */
+  lastRunId: string | undefined
   #running: AbortController | undefined
-  #waiting: Waiting | undefined
+  readonly #waiting = new Waiting(this)
 
   constructor(client: Client, { agentId, kind, sessionId, files = [] }: ConversationOptions) {
     this.client = client
@@ -71,7 +64,7 @@ export class Conversation {
   }
 
   async send(text: string): Promise<void> {
-    if (this.#waiting !== undefined) return this.#answer(text)
+    if (this.#waiting.isActive) return this.#waiting.answer(text)
     const { agentId, sessionId, attached } = this
     let files: readonly Attachment[]
     try {
@@ -85,6 +78,7 @@ export class Conversation {
     this.screen.say('name', terminalLine(agentId))
     this.sources = []
     this.attached = []
+    this.details = new TurnDetails()
     const turn = { agentId, message: text, files, sessionId, follow: true }
     let started = false
     const { client } = this
@@ -104,9 +98,8 @@ export class Conversation {
       this.#running.abort()
       return true
     }
-    const runId = this.#waiting?.end.runId
-    if (this.#waiting === undefined) return false
-    this.#waitNoMore()
+    if (!this.#waiting.isActive) return false
+    const runId = this.#waiting.stop()
     if (runId !== undefined) void this.client.runs.cancel(runId).catch((error) => this.#fail(error))
     this.note('Cancelled.')
     return true
@@ -124,6 +117,7 @@ export class Conversation {
 
   async showHistory(signal?: AbortSignal): Promise<void> {
     const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
+    this.lastRunId = history.runs.findLast(({ status }) => isEnded(status))?.run_id
     if (history.has_more) this.note('There are earlier messages. /save writes all of them to a file.')
     for (const { role, content, parts, run_id } of history.messages) {
       const said = role === 'user' ? saidIn(parts) : saidAsMarkdown(parts)
@@ -142,10 +136,23 @@ export class Conversation {
     }
   }
 
+  /** What the last turn keeps folded, from its record if it was before this chat. Null: there is nothing. */
+  async openDetails(): Promise<TurnDetails | null> {
+    if (this.details.isEmpty && !this.busy && this.lastRunId !== undefined)
+      this.details = await readDetails(this.client, this.lastRunId)
+    return this.details.isEmpty ? null : this.details
+  }
+
   leave(): void {
     this.#running?.abort()
-    this.#waiting?.watch.abort()
+    this.#waiting.stop()
     this.screen.close()
+  }
+
+  /** Goes on with a paused run. Without an answer, somebody else has given one. Resolves with the error that was shown, if any. */
+  async resume({ runId = '', seq }: TurnEnd, answer?: ResumedTurn['answer']): Promise<unknown> {
+    const turn = { runId, sessionId: this.sessionId, after: seq, answer }
+    return this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
   }
 
   /** Resolves with the error that was shown, if any. */
@@ -165,6 +172,7 @@ export class Conversation {
       }
     } catch (error) {
       failure = error
+      this.#fold()
       this.screen.end()
       if (running.signal.aborted) this.note('Cancelled.')
       else this.#fail(error)
@@ -173,12 +181,14 @@ export class Conversation {
     // While it is still running, so that what is typed now is no answer to a question that is not shown yet.
     const cost = end === undefined ? null : await this.#costOf(end, running.signal)
     this.#running = undefined
+    this.#fold()
     this.screen.end()
     if (end === undefined) return failure
     this.begun = true
+    this.lastRunId = end.runId
     this.sessionId = end.sessionId ?? this.sessionId
     this.note(summarise(took, end.usage, cost))
-    this.#wait(end, questions)
+    this.#waiting.begin(end, questions)
     return failure
   }
 
@@ -193,6 +203,12 @@ export class Conversation {
 
   async #show(event: Exclude<TurnEvent, { type: 'question' | 'end' }>): Promise<void> {
     const { screen } = this
+    if (event.type === 'reasoning') {
+      this.details.take(event, Date.now())
+      return screen.reason(event.text)
+    }
+    if (event.type !== 'connection' && (event.type !== 'text' || event.text !== '')) this.#fold()
+    this.details.take(event, Date.now())
     if (event.type === 'text') await screen.text(event.text)
     else if (event.type === 'file') await screen.text(`\n\n${fileAsMarkdown(event.file)}\n\n`)
     else if (event.type === 'started') this.begun = true
@@ -204,99 +220,24 @@ export class Conversation {
     } else if (event.type === 'step_end') {
       const failure = event.error ?? (event.status === 'completed' ? undefined : event.status)
       this.#worked(screen.endWork(event.stepId) ?? 'step', event.durationMs, failure)
-    } else if (event.type === 'usage') screen.set({ tokens: screen.get().tokens + event.usage.total_tokens })
+    } else if (event.type === 'model_call') screen.startCall(event.model)
+    else if (event.type === 'usage') screen.endCall(event.usage.output_tokens)
     else if (event.type === 'source') {
       this.sources.push(formatSource(event.source))
       this.note(formatSource(event.source))
     } else if (event.type === 'connection') screen.set({ connectionLost: event.lost })
-    else screen.say('error', event.message)
+    else if (event.type === 'error') screen.say('error', event.message)
+  }
+
+  /** The reasoning has ended: it takes one line. */
+  #fold(): void {
+    const took = this.details.endReasoning(Date.now())
+    if (took !== undefined) this.note(`Thought for ${formatDuration(took)} · Ctrl-O shows it`)
   }
 
   #worked(what: string, durationMs: number, failure: string | undefined): void {
     const mark = failure === undefined ? '✓' : '✗'
     this.note(`${mark} ${what} ${formatDuration(durationMs)}${failure === undefined ? '' : `: ${failure}`}`)
-  }
-
-  #wait(end: TurnEnd, questions: Question[]): void {
-    if (end.status === 'interrupted' && this.kind === 'workflow') {
-      questions = [toQuestion({ kind: 'approval', prompt: 'Continue the run?' })]
-    } else if (end.status !== 'input_required') return
-    const tools = questions.filter(({ wants }) => wants === 'tool')
-    if (tools.length > 0) this.#leaveWaiting(end, tools)
-    else {
-      const waiting = { left: [...questions], answered: [], end, watch: new AbortController() }
-      this.#waiting = waiting
-      this.#askNext()
-      void this.#watch(waiting)
-    }
-  }
-
-  #waitNoMore(): void {
-    this.#waiting?.watch.abort()
-    this.#waiting = undefined
-    this.screen.set({ question: undefined })
-  }
-
-  /** Shows what comes of an answer that somebody else gives. */
-  async #watch(waiting: Waiting): Promise<void> {
-    const { end, watch } = waiting
-    if (end.runId === undefined) return
-    const what = await answeredElsewhere(this.client, end.runId, end.seq, watch.signal)
-    if (what === undefined || this.#waiting !== waiting) return
-    this.#waitNoMore()
-    this.note(`The run was ${what} elsewhere.`)
-    await this.#goOn(end)
-  }
-
-  async #goOn(end: TurnEnd): Promise<void> {
-    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq }
-    await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
-  }
-
-  /** Only the program that gave the run its client tools can execute them. */
-  #leaveWaiting({ runId }: TurnEnd, questions: readonly Question[]): void {
-    const names = [...new Set(questions.map(({ tool }) => `'${terminalLine(tool ?? '')}'`))].join(', ')
-    const command = hint(`runs show ${terminalLine(runId ?? '')}`)
-    this.note(
-      `The run waits for the output of ${names}, which this chat can't execute. ${command} says how to send it.`,
-    )
-  }
-
-  #askNext(): void {
-    const question = this.#waiting?.left[0]
-    if (question === undefined) return
-    this.screen.say('name', question.prompt)
-    if (question.about !== undefined) this.note(question.about)
-    this.screen.set({ question: question.wants === 'approval' ? 'y or n' : 'answer' })
-  }
-
-  async #answer(text: string): Promise<void> {
-    const waiting = this.#waiting
-    const question = waiting?.left[0]
-    if (waiting === undefined || question === undefined) return
-    const answer = readAnswer(text, question)
-    if (answer === undefined) {
-      this.note('y for yes, n for no; text after the n is the reason.')
-      return
-    }
-    this.screen.say('user', terminalText(text))
-    waiting.left.shift()
-    waiting.answered.push({ question, answer })
-    if (waiting.left.length > 0) return this.#askNext()
-    this.#waitNoMore()
-    const { end, answered } = waiting
-    if (end.status === 'interrupted' && !answer.approved) return
-    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq, answer: toAnswer(answered) }
-    const failure = await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
-    if (!isAppError(failure)) return
-    // The server takes no answer that does not fit, and the run waits on.
-    if (failure.code === 'invalid_request')
-      this.#wait(
-        end,
-        answered.map(({ question }) => question),
-      )
-    // Somebody else was quicker.
-    else if (failure.code === 'conflict') await this.#goOn(end)
   }
 
   #fail(error: unknown): void {

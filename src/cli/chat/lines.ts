@@ -9,9 +9,9 @@ import { toWaiting } from '../runs/waiting.ts'
 import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson } from '../terminal/text.ts'
-import type { Attachment } from './attachment.ts'
 import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
-import { contentOf, type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn.ts'
+import type { Attachment } from './turn/attachment.ts'
+import { contentOf, type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn/turn.ts'
 
 export interface ChatSettings {
   agentId: string

@@ -3,7 +3,7 @@ import { isAppError } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 import type { Waiting } from '../../core/run.ts'
 import { inputOf, readPause, resumeHint, type WaitingRun, waitingLines } from '../runs/waiting.ts'
-import type { ResumedTurn } from './turn.ts'
+import type { ResumedTurn } from './turn/turn.ts'
 
 /** A paused run that the next text may answer. */
 export interface PausedRun extends WaitingRun {

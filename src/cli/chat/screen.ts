@@ -15,9 +15,14 @@ export interface Screen {
   working: readonly string[]
   /** Start of the active run; undefined: no run is active. */
   busySince: number | undefined
+  /** Output of the model calls that have ended. */
   tokens: number
+  /** Of the model call under way. */
+  streamedChars: number
   connectionLost: boolean
   question: string | undefined
+  /** The last line of the reasoning; undefined: none is under way. */
+  thinking: string | undefined
 }
 
 const frameMs = 50
@@ -29,6 +34,11 @@ const maxShownChars = 1_000_000
 /** Backpressure: `text` waits once this much text is pending. */
 const maxPendingChars = 256 * 1024
 
+/** It has no tokens. */
+const offlineModel = 'offline'
+/** Of the reasoning, to find its last line. */
+const maxThinkingChars = 1000
+
 /** Text is drawn at most every 50 ms, less often when drawing is slow; everything else at once. */
 export class ChatScreen {
   #screen: Screen = {
@@ -38,12 +48,19 @@ export class ChatScreen {
     working: [],
     busySince: undefined,
     tokens: 0,
+    streamedChars: 0,
     connectionLost: false,
     question: undefined,
+    thinking: undefined,
   }
   readonly #listeners = new Set<() => void>()
   #splitter = new BlockSplitter()
   #pending = ''
+  /** The end of the reasoning under way. */
+  #thinking: string | undefined
+  #streamedChars = 0
+  #inCall = false
+  #drawnAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #drawMs = 0
   #frame = Promise.withResolvers<void>()
@@ -72,7 +89,9 @@ export class ChatScreen {
     this.#shownChars += text.length
     this.#leftOutChars += Math.max(0, text.length - room)
     this.#pending += text.slice(0, room).replaceAll('\t', '    ')
-    this.#timer ??= setTimeout(() => this.#takeText(), this.#frameMs)
+    this.#streamedChars += text.length
+    if (text !== '') this.#thinking = undefined
+    this.#timer ??= setTimeout(() => this.#takeText(), this.#nextFrameMs)
     if (this.#pending.length <= maxPendingChars) return
     // A key must not wait because the previous frame was slow.
     clearTimeout(this.#timer)
@@ -80,7 +99,27 @@ export class ChatScreen {
     await this.#frame.promise
   }
 
+  reason(text: string): void {
+    this.#streamedChars += text.length
+    this.#thinking = `${this.#thinking ?? ''}${text}`.slice(-maxThinkingChars)
+    this.#timer ??= setTimeout(() => this.#takeText(), this.#nextFrameMs)
+  }
+
+  startCall(model: string): void {
+    this.#inCall = model !== offlineModel
+    this.#publish()
+  }
+
+  /** A model call has ended, and has told what it gave. */
+  endCall(outputTokens: number): void {
+    this.#inCall = false
+    this.#streamedChars = 0
+    this.set({ tokens: this.#screen.tokens + outputTokens })
+  }
+
   begin(now: number): void {
+    this.#streamedChars = 0
+    this.#inCall = false
     this.#shownChars = 0
     this.#leftOutChars = 0
     this.set({ busySince: now, tokens: 0, connectionLost: false })
@@ -94,11 +133,13 @@ export class ChatScreen {
       this.#leftOutChars = 0
     }
     this.#working.clear()
+    this.#thinking = undefined
     this.set({ busySince: undefined, working: [], connectionLost: false })
   }
 
   startWork(id: string, text: string): void {
     this.#working.set(id, { text })
+    this.#thinking = undefined
     this.#showWork()
   }
 
@@ -139,8 +180,10 @@ export class ChatScreen {
     this.#frame.resolve()
   }
 
-  get #frameMs(): number {
-    return Math.min(longestFrameMs, Math.max(frameMs, this.#drawMs * drawShare))
+  /** The first text after a rest is drawn at once. */
+  get #nextFrameMs(): number {
+    const apart = Math.min(longestFrameMs, Math.max(frameMs, this.#drawMs * drawShare))
+    return Math.min(apart, Math.max(0, this.#drawnAt + apart - performance.now()))
   }
 
   #takeText(): void {
@@ -153,7 +196,8 @@ export class ChatScreen {
     this.#publish()
     // After React's own microtask, which draws.
     queueMicrotask(() => {
-      this.#drawMs = performance.now() - began
+      this.#drawnAt = performance.now()
+      this.#drawMs = this.#drawnAt - began
     })
     this.#frame.resolve()
     this.#frame = Promise.withResolvers<void>()
@@ -174,7 +218,16 @@ export class ChatScreen {
 
   #publish(change: Partial<Screen> = {}): void {
     const { text: open, joined: openJoined } = this.#splitter.open
-    this.#screen = { ...this.#screen, open, openJoined, ...change }
+    const thinking = this.#thinking === undefined ? undefined : lastLine(this.#thinking)
+    this.#screen = {
+      ...this.#screen,
+      ...{ open, openJoined, thinking, streamedChars: this.#inCall ? this.#streamedChars : 0 },
+      ...change,
+    }
     for (const listener of this.#listeners) listener()
   }
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1)?.trim() ?? ''
 }

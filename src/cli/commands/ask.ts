@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { Client } from '../../client/client.ts'
-import { readAttachments } from '../chat/attachment.ts'
+import { readAttachments } from '../chat/turn/attachment.ts'
 import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'

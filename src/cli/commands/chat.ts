@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
-import { readAttachments } from '../chat/attachment.ts'
+import { readAttachments } from '../chat/turn/attachment.ts'
 import { UsageError } from '../command/exit.ts'
 import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'

@@ -46,7 +46,9 @@ knowledge base first, unless they are unchanged.`,
   },
   chat: {
     details: `In a terminal, starts a conversation. The answer streams with its Markdown rendered and its code coloured; tools, steps
-and sources appear as they happen. Enter sends. Shift-Enter (if the terminal reports it), Alt-Enter or \`\\\` at the end of
+and sources appear as they happen. Reasoning shows its last line after \`Thinking…\` and folds when it ends; Ctrl-O opens the
+reasoning, the input and output of tools and what steps gave, of the run under way or of the last one, and closes them again.
+The line at the bottom counts seconds and tokens; tokens with \`≈\` are estimated until the model has told them. Enter sends. Shift-Enter (if the terminal reports it), Alt-Enter or \`\\\` at the end of
 the line starts a new line. Up and Down go through your earlier messages.
 
 Ctrl-C clears the line, which Up brings back, and cancels the answer. A second Ctrl-C quits (exit code 130) and prints how

@@ -16,7 +16,11 @@ const closings: Record<number, string> = { 1: '22', 2: '22', 3: '23', 4: '24', 7
  * is unchanged. Styles are closed at a line's end and opened again on the next line.
  */
 export function wrapJoined(text: string, columns: number): string {
-  if (!disputed.test(text)) return text
+  return disputed.test(text) ? wrapWidest(text, columns) : text
+}
+
+/** Wraps any text so. */
+export function wrapWidest(text: string, columns: number): string {
   let wrapped = ''
   /** Pending: may still move to the next line. */
   let word = ''

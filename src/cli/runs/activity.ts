@@ -17,16 +17,18 @@ export interface Question {
   request: Waiting
 }
 
-/** What a person sees of a run; every text is safe for the terminal. */
+/** What a person sees of a run; every text is safe for the terminal, except `model`, `whole` and those of `reasoning` in `showEvent`. */
 export type TurnEvent =
   | { type: 'started'; runId: string | undefined }
   | { type: 'text'; text: string }
   | { type: 'file'; file: ShownFile }
-  | { type: 'tool_call'; callId: string; name: string; input: string }
+  | { type: 'model_call'; model: string }
+  | { type: 'reasoning'; text: string }
+  | { type: 'tool_call'; callId: string; name: string; input: string; whole: Json }
   | { type: 'tool_progress'; callId: string; output: string }
-  | { type: 'tool_result'; callId: string; name: string; error: string | undefined; durationMs: number }
+  | { type: 'tool_result'; callId: string; name: string; error: string | undefined; durationMs: number; whole?: Json }
   | { type: 'step_start'; stepId: string; name: string }
-  | { type: 'step_end'; stepId: string; status: string; error: string | undefined; durationMs: number }
+  | { type: 'step_end'; stepId: string; status: string; error: string | undefined; durationMs: number; whole?: Json }
   | { type: 'usage'; usage: Usage }
   | { type: 'source'; source: SourceEvent }
   | { type: 'question'; question: Question }
@@ -49,8 +51,12 @@ const maxShown = 160
 /** Undefined for events that are not shown. */
 export function showEvent(event: RunEvent): TurnEvent | undefined {
   switch (event.type) {
-    case 'tool_call':
-      return { type: 'tool_call', callId: event.call_id, name: terminalLine(event.name), input: inShort(event.input) }
+    case 'reasoning_delta':
+      return { type: 'reasoning', text: event.text }
+    case 'tool_call': {
+      const { call_id: callId, input } = event
+      return { type: 'tool_call', callId, name: terminalLine(event.name), input: inShort(input), whole: input }
+    }
     case 'tool_progress':
       return { type: 'tool_progress', callId: event.call_id, output: inShort(event.output) }
     case 'tool_result':
@@ -60,6 +66,7 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
         name: terminalLine(event.name),
         error: event.error === undefined ? undefined : terminalLine(event.error.message),
         durationMs: event.duration_ms,
+        ...(event.output !== undefined && { whole: event.output }),
       }
     case 'step_start':
       return { type: 'step_start', stepId: event.step_id, name: terminalLine(event.name) }
@@ -70,7 +77,10 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
         status: event.status,
         error: event.error === undefined ? undefined : terminalLine(event.error.message),
         durationMs: event.duration_ms,
+        ...(event.output !== undefined && { whole: event.output }),
       }
+    case 'model_call_start':
+      return { type: 'model_call', model: event.model }
     case 'model_call_end':
       return event.usage === null ? undefined : { type: 'usage', usage: event.usage }
     case 'input_required':

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { answerOf, draftOf, type Problems } from '../../core/form/answer.ts'
+import { type Field, fieldOf } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { GivenAnswer } from '../state/studio.ts'
 import type { Asked } from './asking.tsx'
-import { answerOf, draftOf, type Problems } from './schema-answer.ts'
 import { Fields } from './schema-fields.tsx'
-import { type Field, fieldOf } from './schema-form.ts'
 
 interface InputProps {
   kind: Asked['kind']

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
+import { type Draft, draftOf, type Problems } from '../../core/form/answer.ts'
+import type { Field } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
-import { type Draft, draftOf, type Problems } from './schema-answer.ts'
-import type { Field } from './schema-form.ts'
 
 interface FieldsProps {
   field: Field

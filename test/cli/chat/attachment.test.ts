@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { unquoted } from '../../../src/cli/chat/attachment.ts'
-import { mediaTypeOf } from '../../../src/cli/chat/media-type.ts'
+import { unquoted } from '../../../src/cli/chat/turn/attachment.ts'
+import { mediaTypeOf } from '../../../src/cli/chat/turn/media-type.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 

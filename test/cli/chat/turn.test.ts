@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runTurn } from '../../../src/cli/chat/turn.ts'
+import { runTurn } from '../../../src/cli/chat/turn/turn.ts'
 import type { TurnEvent } from '../../../src/cli/runs/activity.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { createClient } from '../../../src/client/create.ts'

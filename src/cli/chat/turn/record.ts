@@ -1,10 +1,10 @@
-import type { Client } from '../../client/client.ts'
-import { isFinalEvent, type RunEvent } from '../../core/event.ts'
-import { addToParts, filePartOf, type Part } from '../../core/message.ts'
-import type { RunStatus, Usage } from '../../core/run.ts'
-import { showEvent, type TurnEvent } from '../runs/activity.ts'
-import type { ShownFile } from '../terminal/message-text.ts'
-import { terminalLine } from '../terminal/text.ts'
+import type { Client } from '../../../client/client.ts'
+import { isFinalEvent, type RunEvent } from '../../../core/event.ts'
+import { addToParts, filePartOf, type Part } from '../../../core/message.ts'
+import type { RunStatus, Usage } from '../../../core/run.ts'
+import { showEvent, type TurnEvent } from '../../runs/activity.ts'
+import type { ShownFile } from '../../terminal/message-text.ts'
+import { terminalLine } from '../../terminal/text.ts'
 
 /** How much of an answer is searched for its citations. */
 export const searchedChars = 1024 * 1024

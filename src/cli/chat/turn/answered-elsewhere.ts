@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Client } from '../../../client/client.ts'
 
 /**
  * Waits until somebody else answers a paused run, or ends it. Resolves with undefined when the signal aborts, or when that can't be

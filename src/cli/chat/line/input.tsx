@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
-import type { Line } from '../terminal/edit-line.ts'
+import type { Line } from '../../terminal/edit-line.ts'
 
 export interface InputProps {
   line: Line

@@ -1,6 +1,6 @@
 import { type Key, useInput, usePaste } from 'ink'
 import { useRef, useState } from 'react'
-import { editLine, emptyLine, insert, type Line } from '../terminal/edit-line.ts'
+import { editLine, emptyLine, insert, type Line } from '../../terminal/edit-line.ts'
 
 export interface LineOptions {
   /** Input history, newest last. */
@@ -10,9 +10,11 @@ export interface LineOptions {
   /** Ctrl-C; gets the text that it cleared. */
   cancel(cleared: string): void
   leave(): void
+  /** Takes a key before the line does; true: the line does not get it. */
+  intercept(input: string, key: Key): boolean
 }
 
-export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
+export function useLine({ typed, submit, cancel, leave, intercept }: LineOptions): Line {
   const [shown, show] = useState(emptyLine)
   // Several keys may arrive before the next render.
   const now = useRef({ line: emptyLine, place: 0, draft: '' })
@@ -44,7 +46,7 @@ export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
   }
 
   useInput((input, key) => {
-    if (key.eventType === 'release') return
+    if (key.eventType === 'release' || intercept(input, key)) return
     const { line } = now.current
     if (key.ctrl && input === 'c') {
       cancel(line.text.trim())

@@ -1,6 +1,6 @@
-import type { Json } from '../../core/json.ts'
-import type { Question } from '../runs/activity.ts'
-import { inputOf } from '../runs/waiting.ts'
+import type { Json } from '../../../core/json.ts'
+import type { Question } from '../../runs/activity.ts'
+import { inputOf } from '../../runs/waiting.ts'
 import type { CallAnswer, ResumedTurn } from './turn.ts'
 
 /** A question with the answer that the user typed. */

@@ -1,16 +1,16 @@
-import type { Client } from '../../client/client.ts'
-import type { A2APart, ResumeRequest } from '../../client/index.ts'
-import { isAppError } from '../../core/error.ts'
-import type { SourceEvent } from '../../core/event.ts'
-import type { Json } from '../../core/json.ts'
-import type { FilePart } from '../../core/message.ts'
-import { citedFirst, markCited } from '../../core/text/citations.ts'
-import { pause } from '../../runtime/abort.ts'
-import { Channel } from '../../runtime/channel.ts'
-import type { TurnEvent } from '../runs/activity.ts'
-import { unlisted } from '../runs/source-line.ts'
-import type { ShownFile } from '../terminal/message-text.ts'
-import { createTerminalFilter, terminalLine } from '../terminal/text.ts'
+import type { Client } from '../../../client/client.ts'
+import type { A2APart, ResumeRequest } from '../../../client/index.ts'
+import { isAppError } from '../../../core/error.ts'
+import type { SourceEvent } from '../../../core/event.ts'
+import type { Json } from '../../../core/json.ts'
+import type { FilePart } from '../../../core/message.ts'
+import { citedFirst, markCited } from '../../../core/text/citations.ts'
+import { pause } from '../../../runtime/abort.ts'
+import { Channel } from '../../../runtime/channel.ts'
+import type { TurnEvent } from '../../runs/activity.ts'
+import { unlisted } from '../../runs/source-line.ts'
+import type { ShownFile } from '../../terminal/message-text.ts'
+import { createTerminalFilter, terminalLine } from '../../terminal/text.ts'
 import { type Attachment, partOf } from './attachment.ts'
 import { RunReader, searchedChars } from './record.ts'
 
@@ -35,7 +35,7 @@ export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string
   after: number
   /** Undefined: somebody else has answered. */
-  answer?: { approved?: Record<string, boolean>; input?: Json; answers?: Record<string, CallAnswer> }
+  answer?: { approved?: Record<string, boolean>; input?: Json; answers?: Record<string, CallAnswer> } | undefined
 }
 
 const cancelMs = 3000
@@ -74,6 +74,7 @@ async function* shown(
     (error: unknown) => feed.close({ error }),
   )
   const clean = createTerminalFilter()
+  const cleanReasoning = createTerminalFilter()
   const sources: SourceEvent[] = []
   let answer = ''
   let ended = false
@@ -89,6 +90,10 @@ async function* shown(
         const text = clean(event.text)
         if (answer.length < searchedChars) answer += text
         yield { type: 'text', text }
+        continue
+      }
+      if (event.type === 'reasoning') {
+        yield { type: 'reasoning', text: cleanReasoning(event.text) }
         continue
       }
       if (event.type === 'end') {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../json.ts'
 
 interface About {
   title: string | undefined

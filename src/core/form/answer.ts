@@ -1,5 +1,5 @@
-import type { Json } from '../../core/json.ts'
-import type { Field } from './schema-form.ts'
+import type { Json } from '../json.ts'
+import type { Field } from './fields.ts'
 
 /** What a person has filled in so far: text of one field, or those of its parts. */
 export type Draft = string | Draft[] | { [name: string]: Draft }

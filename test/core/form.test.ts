@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { answerOf, type Draft, draftOf } from '../../src/core/form/answer.ts'
+import { type Field, fieldOf } from '../../src/core/form/fields.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { answerOf, type Draft, draftOf } from '../../src/studio/conversation/schema-answer.ts'
-import { type Field, fieldOf } from '../../src/studio/conversation/schema-form.ts'
 
 const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
   type: 'object',

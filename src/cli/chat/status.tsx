@@ -1,0 +1,53 @@
+import { Text } from 'ink'
+import { type ReactNode, useEffect, useState } from 'react'
+import { formatDuration } from '../terminal/duration.ts'
+import type { Paint } from '../terminal/paint.ts'
+import type { Screen } from './screen.ts'
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const frameMs = 120
+
+export interface StatusProps {
+  screen: Screen
+  /** A command of the chat is under way. */
+  working: boolean
+  paint: Paint
+}
+
+/** What the chat does now and which keys matter. It moves as long as the run is active, so that a slow one does not look dead. */
+export function Status({ screen, working, paint }: StatusProps): ReactNode {
+  const { busySince, connectionLost, tokens, streamedChars, question } = screen
+  const now = useClock(busySince)
+  const parts = []
+  if (connectionLost) parts.push('Connection lost, retrying')
+  if (busySince !== undefined) {
+    const took = Math.max(0, now - busySince)
+    parts.push(`${frames[Math.floor(took / frameMs) % frames.length]} ${inSeconds(took)}`)
+    const guessed = Math.ceil(streamedChars / charsPerToken)
+    if (guessed > 0) parts.push(`≈ ${tokens + guessed} tokens`)
+    else if (tokens > 0) parts.push(`${tokens} tokens`)
+    parts.push('Ctrl-C cancels')
+  } else if (working) parts.push('Running', 'Ctrl-C quits')
+  else if (question !== undefined) parts.push('The run needs your answer', 'Ctrl-C cancels it')
+  else parts.push('Enter sends', '/help', 'Ctrl-C quits')
+  return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
+}
+
+/** A model tells its tokens at the end of a call; until then they are estimated. */
+const charsPerToken = 4
+
+function inSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)
+}
+
+function useClock(since: number | undefined): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (since === undefined) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), frameMs)
+    return () => clearInterval(timer)
+  }, [since])
+  return now
+}
