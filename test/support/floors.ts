@@ -138,7 +138,7 @@ const homes: readonly Home[] = [
   { library: 'drizzle-orm', at: ['store/'] },
   { library: 'sqlite3', at: ['store/'] },
   { library: 'pg', at: ['store/postgres/'] },
-  { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts'] },
+  { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts', 'knowledge/vectors/indexing.ts'] },
   { library: 'apache-arrow', at: ['knowledge/vectors/lancedb.ts'] },
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },

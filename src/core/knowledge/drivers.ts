@@ -170,8 +170,11 @@ export interface VectorHit {
 
 export interface VectorTable {
   add(rows: readonly VectorRow[]): Promise<void>
-  /** Nearest by cosine first; `generations` limits the search. */
-  search(vector: Float32Array, limit: number, generations?: readonly number[]): Promise<VectorHit[]>
+  /**
+   * Nearest by cosine first; `generations` limits the search. A brief one leaves rows out that no index has yet while they
+   * are too many to compare with each: for some seconds after a large ingestion.
+   */
+  search(vector: Float32Array, limit: number, generations?: readonly number[], brief?: boolean): Promise<VectorHit[]>
   counts(): Promise<Map<number, number>>
   count(): Promise<number>
   removeGenerations(generations: readonly number[]): Promise<void>

@@ -2,36 +2,27 @@ import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
-import type { Connection, Index, Table } from '@lancedb/lancedb'
+import type { Connection, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
 import { createSerial, type Serial } from '../../runtime/serial.ts'
 import { mustRewrite } from './deletions.ts'
 import { gathered } from './gathered.ts'
 import { toHalves } from './half-float.ts'
+import { type IndexLimits, type TableIndex, tableIndex } from './indexing.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
 
 /** Each write is a file. A compaction rewrites all data, so it waits for many writes, or for a pause in writing. */
 const compactAfterWrites = 400
 const fewWrites = 8
-/** Share of unindexed rows above which an index is rebuilt. */
-const staleShare = 0.3
 /** LanceDB's own default grows up to 7 GB. */
 const indexCacheBytes = 256n * 1024n * 1024n
 const metadataCacheBytes = 16n * 1024n * 1024n
-/** 15,000 rows of 1,024 dimensions. */
-const indexedFromValues = 15_360_000
-/** However few their dimensions. */
-const indexedFromAnyRows = 40_000
-const probes = 24
-const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
 
-export interface LanceOptions {
+export interface LanceOptions extends IndexLimits {
   folder: string
-  /** Rows from which a table gets an index; default by their dimensions: below it, an exact search takes some 10 ms. */
-  indexedFromRows?: number
   /** Pause in writing before files are compacted and the index is built. */
   quietMs?: number
 }
@@ -41,7 +32,7 @@ export interface LanceOptions {
  * small table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
  * LanceDB does not sync its files: the caller must be able to write the vectors again.
  */
-export function lanceVectors({ folder, indexedFromRows, quietMs = 5_000 }: LanceOptions): VectorStore {
+export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOptions): VectorStore {
   const turns = createSerial()
   // By default, sessions and indexes leave vectors in the shared temporary folder, where other users could read them.
   const temporary = temporaryFolder(join(resolve(folder), 'temporary'))
@@ -78,7 +69,7 @@ export function lanceVectors({ folder, indexedFromRows, quietMs = 5_000 }: Lance
       const table = connection()
         .then((database) =>
           openTable(database, name, dimensions, {
-            indexedFromRows: indexedFromRows ?? Math.min(indexedFromAnyRows, Math.ceil(indexedFromValues / dimensions)),
+            limits,
             turns,
             quietMs,
             temporary,
@@ -120,7 +111,9 @@ function sharedArrow(): typeof import('apache-arrow') {
   return createRequire(import.meta.url)('apache-arrow')
 }
 
-type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & {
+interface Upkeep {
+  limits: IndexLimits
+  quietMs: number
   /** The tables of a store are tidied one after the other, because searches need the processor too. */
   turns: Serial
   temporary: TemporaryFolder
@@ -141,15 +134,13 @@ async function openTable(database: Connection, name: string, dimensions: number,
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
   /** The buffer of all writes, because allocating is expensive. */
   let reused = new Uint16Array()
-  const makeIndex = async () => {
-    const { Index } = await import('@lancedb/lancedb')
-    return Index.ivfRq({ distanceType: 'cosine' })
-  }
+  const index = tableIndex(table, dimensions, upkeep.temporary, upkeep.limits)
+  await index.refresh()
   const onQuiet = () => {
     releaseBytes(reused)
     reused = new Uint16Array()
   }
-  const writes = serialWrites(table, upkeep, makeIndex, onQuiet)
+  const writes = serialWrites(table, upkeep, index, onQuiet)
 
   const toArrow = (rows: readonly VectorRow[], values: Uint16Array) => {
     for (const [at, { vector }] of rows.entries())
@@ -173,6 +164,7 @@ async function openTable(database: Connection, name: string, dimensions: number,
       const length = rows.length * dimensions
       if (reused.length < length) reused = new Uint16Array(length)
       await target.add(toArrow(rows, reused.subarray(0, length)))
+      index.added(rows.length)
     }),
   )
 
@@ -181,10 +173,10 @@ async function openTable(database: Connection, name: string, dimensions: number,
       for (const row of rows) assertLength(row.vector, dimensions)
       if (rows.length > 0) await waitingRows.add(rows)
     },
-    async search(vector, limit, generations) {
+    async search(vector, limit, generations, brief = false) {
       if (generations?.length === 0) return []
-      const query = table.query().nearestTo(vector).distanceType('cosine').column('vector')
-      query.nprobes(probes).refineFactor(candidates)
+      const query = index.prepare(table.query().nearestTo(vector).distanceType('cosine').column('vector'), brief)
+      if (query === undefined) return []
       if (generations) query.where(whereIn('generation', generations))
       const found = await query.select(['chunk', 'generation', '_distance']).limit(limit).toArrow()
       const chunks = found.getChild('chunk')
@@ -223,8 +215,8 @@ function assertLength(vector: VectorRow['vector'], dimensions: number): void {
 /** LanceDB works best with one writer at a time. Compacts its files after many writes or in a pause. */
 function serialWrites(
   table: Table,
-  { indexedFromRows, quietMs, temporary, folder, turns }: Upkeep,
-  makeIndex: () => Promise<Index>,
+  { quietMs, temporary, folder, turns }: Upkeep,
+  index: TableIndex,
   onQuiet: () => void,
 ) {
   const queue = createSerial()
@@ -236,8 +228,10 @@ function serialWrites(
   const optimize = async () => {
     sinceCompaction = 0
     await temporary.during(() => table.optimize({ cleanupOlderThan: new Date() }))
+    await index.refresh()
   }
   const rewrite = async () => {
+    await index.drop()
     // Rewrites every row unchanged, so that the files with deleted rows are no longer used.
     await table.update({ valuesSql: { generation: 'generation' } })
     await optimize()
@@ -246,22 +240,14 @@ function serialWrites(
     queue.run(async () => {
       if (await mustRewrite(folder, await table.countRows())) await rewrite()
     })
-  /** Runs beside writes; rows that are added meanwhile are searched without the index. */
-  const build = async () => {
-    const rows = await table.countRows()
-    const known = (await table.listIndices()).find(({ columns }) => columns.includes('vector'))
-    if (rows < indexedFromRows) return
-    const unindexed = known ? ((await table.indexStats(known.name))?.numUnindexedRows ?? rows) : rows
-    if (unindexed < rows * staleShare) return
-    const config = await makeIndex()
-    await temporary.during(() => table.createIndex('vector', { config, replace: true }))
-  }
   /** What fails is due again after the next pause. */
   const tidy = async () => {
-    if (!isClosed && sinceCompaction >= fewWrites) await queue.run(optimize).catch(() => undefined)
+    if (!isClosed && (sinceCompaction >= fewWrites || index.isBehind()))
+      await queue.run(optimize).catch(() => undefined)
     if (!isClosed) await rewriteWhenDue().catch(() => undefined)
     await queue.idle()
-    if (!isClosed) await build().catch(() => undefined)
+    const replaced = !isClosed && (await index.build().catch(() => false))
+    if (replaced) await queue.run(optimize).catch(() => undefined)
   }
   const whenQuiet = () => {
     clearTimeout(timer)

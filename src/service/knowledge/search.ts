@@ -15,6 +15,8 @@ import { rankByWords, toShare } from './words.ts'
 
 const minDepth = 50
 const maxGenerations = 5_000
+/** Each costs an exact comparison of several vectors. */
+const spareResults = 10
 
 export interface Found {
   ranking: Ranking
@@ -61,13 +63,12 @@ export async function searchCollection(
     const opened = index && (await unlessUnavailable(mode, index))
     if (opened === undefined) return []
     const only = await generationsOf(documents, collection, settings)
-    const rank = async ([name, vectors]: [string, VectorIndex]): Promise<RankedList> => ({
-      name,
-      ranking:
-        (await unlessUnavailable(mode, () =>
-          rankByVector(documents, collection, vectors, settings.query, only, depth, signal),
-        )) ?? [],
-    })
+    const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
+      // The vectors beside the collection's own are one list of three.
+      const asked = { query: settings.query, only, needed: depth, brief: mode === 'hybrid' && at > 0 }
+      const ranking = await unlessUnavailable(mode, () => rankByVector(documents, collection, vectors, asked, signal))
+      return { name, ranking: ranking ?? [] }
+    }
     return Promise.all(Object.entries(vectorIndexesOf(opened)).map(rank))
   }
   const [{ words, keyword, known }, vectors] = await Promise.all([byWords(), byVectors()])
@@ -125,13 +126,20 @@ async function generationsOf(documents: DocumentStore, collection: Collection, {
   return new Set(await documents.matching(collection.key, filters))
 }
 
+interface AskedVectors {
+  query: string
+  /** The documents to search; undefined: all. */
+  only: ReadonlySet<number> | undefined
+  needed: number
+  /** Does without rows that no index has yet, if there are many. */
+  brief: boolean
+}
+
 async function rankByVector(
   documents: DocumentStore,
   collection: Collection,
   { table, embedder }: VectorIndex,
-  query: string,
-  only: ReadonlySet<number> | undefined,
-  needed: number,
+  { query, only, needed, brief }: AskedVectors,
   signal: AbortSignal | undefined,
 ): Promise<Ranking> {
   if (only?.size === 0) return []
@@ -142,9 +150,9 @@ async function rankByVector(
     signal,
   )
   // Some results may have been replaced or fail the filters: search further until there are enough.
-  for (let fetch = needed * 2; ; fetch *= 4) {
+  for (let fetch = only && !few ? needed * 2 : needed + spareResults; ; fetch *= 4) {
     signal?.throwIfAborted()
-    const found = await table.search(vector, fetch, few)
+    const found = await table.search(vector, fetch, few, brief)
     const current = new Set(await documents.stillCurrent([...new Set(found.map((hit) => hit.generation))]))
     const kept = found.filter(
       ({ generation, similarity }) => similarity > 0 && current.has(generation) && (!only || only.has(generation)),

@@ -79,7 +79,7 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
       }
       return {
         add: (rows) => watched(table.add(rows)),
-        search: (vector, limit, generations) => watched(table.search(vector, limit, generations)),
+        search: (...asked) => watched(table.search(...asked)),
         counts: () => watched(table.counts()),
         count: () => watched(table.count()),
         removeGenerations: (generations) => watched(table.removeGenerations(generations)),
