@@ -13,6 +13,8 @@ export const providerPackages: Record<PackageProvider, { factories: readonly str
 
 export interface PackageOptions {
   root: string
+  /** Only `OPENAI_BASE_URL` is read. */
+  env: Readonly<Record<string, string | undefined>>
   fetch: typeof globalThis.fetch
 }
 
@@ -20,7 +22,7 @@ export interface PackageOptions {
 export async function packageModel(
   provider: PackageProvider,
   model: string,
-  { root, fetch }: PackageOptions,
+  { root, env, fetch }: PackageOptions,
 ): Promise<ModelObject> {
   const name = packageName(provider)
   const loaded = await load(name, provider, model, root)
@@ -29,7 +31,17 @@ export async function packageModel(
   if (create === undefined) {
     throw unusable(`The package '${name}' has no \`${factories[0]}\`; run: npm install ${name}@latest`)
   }
-  return (create as (settings: { fetch: typeof globalThis.fetch }) => (model: string) => ModelObject)({ fetch })(model)
+  const made = (create as (settings: { fetch: typeof globalThis.fetch }) => Provider)({ fetch })
+  return provider === 'openai' && isCompatible(env.OPENAI_BASE_URL) && made.chat !== undefined
+    ? made.chat(model)
+    : made(model)
+}
+
+type Provider = ((model: string) => ModelObject) & { chat?: (model: string) => ModelObject }
+
+/** An address that is not OpenAI's own: such servers answer chat completions, and few of them responses. */
+function isCompatible(baseURL: string | undefined): boolean {
+  return baseURL !== undefined && URL.canParse(baseURL) && new URL(baseURL).hostname !== 'api.openai.com'
 }
 
 export function hasPackage(provider: PackageProvider, root: string): boolean {

@@ -15,7 +15,7 @@ import { packageModel } from './packages.ts'
 export interface ResolveOptions {
   /** The user's project, where provider packages are looked for. Default: the working directory. */
   root?: string | undefined
-  /** Default: `process.env`. Only `OLLAMA_HOST` is read; provider packages read their own variables. */
+  /** Default: `process.env`. Only `OLLAMA_HOST` and `OPENAI_BASE_URL` are read; provider packages read their own variables. */
   env?: Readonly<Record<string, string | undefined>> | undefined
   /** Default: undici's fetch, with time limits. */
   fetch?: typeof globalThis.fetch | undefined
@@ -31,7 +31,7 @@ export async function resolveModel(setting: ModelSetting, options: ResolveOption
   const env = options.env ?? process.env
   if (provider === 'ollama') return compatibleModel('ollama', { baseURL: `${ollamaURL(env)}/v1`, model }, fetch)
   if (provider === 'lmstudio') return compatibleModel('lmstudio', { baseURL: `${lmstudioURL}/v1`, model }, fetch)
-  return packageModel(provider as PackageProvider, model, { root: options.root ?? process.cwd(), fetch })
+  return packageModel(provider as PackageProvider, model, { root: options.root ?? process.cwd(), env, fetch })
 }
 
 /** Throws `invalid_request` with the path `model`. */

@@ -18,8 +18,9 @@ const models: Record<
   keyof typeof dialects,
   (endpoint: Endpoint, fetch?: typeof quickFetch) => ModelSetting | Promise<ModelSetting>
 > = {
-  responses: (_endpoint, fetch) => (fetch === undefined ? 'openai/m' : resolveModel('openai/m', { fetch })),
-  chat: ({ baseURL }, fetch) => createOpenAI({ baseURL, apiKey: key, ...(fetch && { fetch }) }).chat('m'),
+  responses: ({ baseURL }, fetch) => createOpenAI({ baseURL, apiKey: key, ...(fetch && { fetch }) }).responses('m'),
+  // OPENAI_BASE_URL is not OpenAI's own address.
+  chat: (_endpoint, fetch) => (fetch === undefined ? 'openai/m' : resolveModel('openai/m', { fetch })),
   anthropic: (_endpoint, fetch) => (fetch === undefined ? 'anthropic/m' : resolveModel('anthropic/m', { fetch })),
   // The package takes its address from nowhere but its settings.
   google: ({ origin }, fetch = createOutgoingFetch(outgoingLimits)) =>

@@ -100,9 +100,14 @@ describe('model names', () => {
       await writeFile(join(folder, 'package.json'), '{"name":"@ai-sdk/openai","type":"module","exports":"./index.js"}')
       await writeFile(
         join(folder, 'index.js'),
-        'export const createOpenAI = () => (modelId) => ({ modelId, provider: "openai" })',
+        `export const createOpenAI = () => Object.assign((modelId) => ({ modelId, provider: 'openai' }), {
+          chat: (modelId) => ({ modelId, provider: 'openai.chat' }),
+        })`,
       )
       expect(await resolveModel('openai/gpt-5/mini', { root })).toMatchObject({ modelId: 'gpt-5/mini' })
+      const at = async (OPENAI_BASE_URL: string) => resolveModel('openai/m', { root, env: { OPENAI_BASE_URL } })
+      expect(await at('https://api.openai.com/v1')).toMatchObject({ provider: 'openai' })
+      expect(await at('http://127.0.0.1:8000/v1')).toMatchObject({ provider: 'openai.chat' })
     } finally {
       await rm(root, { recursive: true })
     }
