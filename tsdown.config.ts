@@ -1,7 +1,6 @@
 import { defineConfig } from 'tsdown'
 import { tellBundled } from './scripts/bundled/plugin.ts'
 import { chunkOf } from './scripts/studio/chunk-of.ts'
-import { ruleMaker } from './scripts/studio/marked.ts'
 import { studioAssets } from './scripts/studio/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
@@ -54,7 +53,6 @@ const studio = defineConfig({
   // The program's build empties the folder, this one must not.
   clean: false,
   deps: { alwaysBundle: [/./] },
-  treeshake: { manualPureFunctions: [ruleMaker] },
   plugins: [studioAssets('src/studio/style')],
   inputOptions: {
     // Nothing imports the entry from outside: what lazy parts share with it stays in its file.

@@ -5,7 +5,6 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { transform } from 'lightningcss'
 import { bundledPackages } from '../bundled/packages.ts'
 import { thirdPartyLicenses } from '../bundled/third-party.ts'
-import { lexerOf } from './marked.ts'
 
 interface Chunk {
   type: string
@@ -36,7 +35,6 @@ export type ModuleSizes = Record<string, Record<string, number>>
 export function studioAssets(folder: string) {
   return {
     name: 'studio-assets',
-    transform: (code: string, id: string) => (id.endsWith('/marked.esm.js') ? lexerOf(code) : undefined),
     generateBundle(this: Output, _options: unknown, bundle: Record<string, Chunk>) {
       const style = styleOf(folder)
       const styleName = `studio-${hashOf(style)}.css`

@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text form', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text form markdown', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
@@ -146,7 +146,6 @@ const homes: readonly Home[] = [
   { library: 'htmlparser2', at: ['sources/web/'] },
   { library: 'preact', at: ['studio/'] },
   { library: '@preact/signals', at: ['studio/'] },
-  { library: 'marked', at: ['cli/', 'studio/'] },
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
   { library: 'ajv', at: ['schema/'] },

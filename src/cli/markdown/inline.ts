@@ -1,53 +1,37 @@
-import type { Token } from 'marked'
+import type { Inline } from '../../core/markdown/markdown.ts'
 import type { Paint } from '../terminal/paint.ts'
 
-const deepest = 8
-const entities: Record<string, string> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&nbsp;': '\u00a0',
-}
-
 /** A line's text with its styles. A link shows its text, and its URL unless the text is the URL. */
-export function formatInline(tokens: readonly Token[], paint: Paint, depth = 0): string {
-  return tokens.map((token) => formatToken(token, paint, depth)).join('')
+export function formatInline(pieces: readonly Inline[], paint: Paint): string {
+  return pieces.map((piece) => formatPiece(piece, paint)).join('')
 }
 
-function formatToken(token: Token, paint: Paint, depth: number): string {
-  const inner = () =>
-    'tokens' in token && token.tokens !== undefined && depth < deepest
-      ? formatInline(token.tokens, paint, depth + 1)
-      : decode('text' in token ? token.text : token.raw)
-  switch (token.type) {
+function formatPiece(piece: Inline, paint: Paint): string {
+  switch (piece.type) {
     case 'strong':
-      return paint.bold(inner())
+      return paint.bold(formatInline(piece.content, paint))
     case 'em':
-      return paint.italic(inner())
+      return paint.italic(formatInline(piece.content, paint))
     case 'del':
-      return paint.strikethrough(inner())
-    case 'codespan':
-      return paint.coloured ? paint.yellow(token.text) : token.raw
-    case 'br':
+      return paint.strikethrough(formatInline(piece.content, paint))
+    case 'code':
+      return paint.coloured ? paint.yellow(piece.text) : `\`${piece.text}\``
+    case 'break':
       return '\n'
     case 'link': {
-      const text = inner()
-      const says = token.href === token.text || token.href === `mailto:${token.text}`
-      return says ? paint.underline(text) : `${paint.underline(text)} (${token.href})`
+      const { href, content } = piece
+      const text = formatInline(content, paint)
+      const [first] = content
+      const says = content.length === 1 && first?.type === 'text' && isAddress(first.text, href)
+      return says ? paint.underline(text) : `${paint.underline(text)} (${href})`
     }
     case 'image':
-      return `[${decode(token.text)}] (${token.href})`
-    case 'text':
-      return inner()
-    case 'escape':
-      return token.text
+      return `[${piece.text}] (${piece.href})`
     default:
-      return token.raw
+      return piece.text
   }
 }
 
-function decode(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => entities[entity] ?? entity)
+function isAddress(text: string, href: string): boolean {
+  return text === href || href === `mailto:${text}` || href === `http://${text}`
 }

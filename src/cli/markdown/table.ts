@@ -1,14 +1,14 @@
-import type { Tokens } from 'marked'
 import stringWidth from 'string-width'
+import type { Table } from '../../core/markdown/markdown.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { pad } from '../terminal/table.ts'
 import { formatInline } from './inline.ts'
 import { widestOf } from './joined.ts'
 
 /** A table when its columns fit side by side; else each row as a list of `head: cell`. */
-export function formatMarkdownTable(table: Tokens.Table, columns: number, paint: Paint): string {
-  const head = table.header.map(({ tokens }) => paint.bold(formatInline(tokens, paint)))
-  const rows = table.rows.map((row) => row.map(({ tokens }) => formatInline(tokens, paint)))
+export function formatMarkdownTable(table: Table, columns: number, paint: Paint): string {
+  const head = table.head.map((cell) => paint.bold(formatInline(cell, paint)))
+  const rows = table.rows.map((row) => row.map((cell) => formatInline(cell, paint)))
   const widths = head.map((_, place) => Math.max(...[head, ...rows].map((row) => stringWidth(row[place] ?? ''))))
   const widest = head.map((_, place) => Math.max(...[head, ...rows].map((row) => widestOf(row[place] ?? ''))))
   const total = widest.reduce((sum, width) => sum + width, 3 * (widths.length - 1))

@@ -1,15 +1,11 @@
-import { Lexer, type Token, type Tokens } from 'marked'
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useMemo, useRef, useState } from 'preact/hooks'
+import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
 import { BlockSplitter } from '../../core/text/blocks.ts'
 import { gapOf, joinCode } from './blocks.ts'
 import { Code } from './code.tsx'
 import { formatCount } from './format.ts'
 
-/** Deeper lists and quotes are shown as source. */
-const deepest = 6
-/** Deeper emphasis, too. */
-const deepestInline = 16
 const longestAddress = 200
 
 /** Where a number in brackets leads, and what it is called; undefined for one that is no source. */
@@ -66,74 +62,58 @@ export function Markdown({ text, growing = false }: MarkdownProps): JSX.Element 
 function MarkdownBlock({ text, growing }: { text: string; growing: boolean }): JSX.Element {
   const cite = useContext(Citations)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn below asks for the sources itself
-  return useMemo(() => <>{toBlocks(read(text), 0, growing)}</>, [text, growing, cite])
+  return useMemo(() => <>{toBlocks(readMarkdown(text), growing)}</>, [text, growing, cite])
 }
 
-function read(text: string): Token[] {
-  try {
-    return Lexer.lex(text)
-  } catch {
-    // Thousands of nested brackets or quotes overflow the stack.
-    return [{ type: 'html', raw: text, text } as Tokens.HTML]
-  }
+function toBlocks(blocks: readonly Block[], growing = false): ComponentChildren {
+  return blocks.map((block) => toBlock(block, growing))
 }
 
-function toBlocks(tokens: readonly Token[], depth: number, growing = false): ComponentChildren {
-  return tokens.map((token) => toBlock(token, depth, growing))
-}
-
-function toBlock(token: Token, depth: number, growing = false): ComponentChildren {
-  if (depth > deepest) return <pre>{token.raw}</pre>
-  switch (token.type) {
-    case 'space':
-    case 'def':
-      return null
+function toBlock(block: Block, growing: boolean): ComponentChildren {
+  switch (block.type) {
     case 'heading': {
-      const { depth: level, tokens = [] } = token as Tokens.Heading
       // Below the page's own headings.
-      const Level = `h${Math.min(6, level + 2)}` as 'h3'
-      return <Level>{toInline(tokens)}</Level>
+      const Level = `h${Math.min(6, block.level + 2)}` as 'h3'
+      return <Level>{toInline(block.content)}</Level>
     }
-    case 'code':
-      return <Code text={(token as Tokens.Code).text} lang={(token as Tokens.Code).lang ?? ''} isWhole={!growing} />
-    case 'blockquote':
-      return <blockquote>{toBlocks(token.tokens ?? [], depth + 1)}</blockquote>
-    case 'list':
-      return toList(token as Tokens.List, depth)
-    case 'table':
-      return toTable(token as Tokens.Table)
-    case 'hr':
-      return <hr />
     case 'paragraph':
-      return <p>{toInline(token.tokens ?? [])}</p>
-    case 'text':
-      return <p>{token.tokens === undefined ? token.raw : toInline(token.tokens)}</p>
-    default:
-      return <p>{token.raw}</p>
+      return <p>{toInline(block.content)}</p>
+    case 'code':
+      return <Code text={block.text} lang={block.lang} isWhole={!growing} />
+    case 'quote':
+      return <blockquote>{toBlocks(block.blocks)}</blockquote>
+    case 'list':
+      return toList(block)
+    case 'table':
+      return toTable(block)
+    case 'rule':
+      return <hr />
+    case 'source':
+      return <pre>{block.text}</pre>
   }
 }
 
-function toList({ ordered, start, items }: Tokens.List, depth: number): JSX.Element {
-  const content = items.map((item, place) => (
+function toList({ start, loose, items }: List): JSX.Element {
+  const content = items.map(({ done, blocks }, place) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: items have nothing but their place
     <li key={place}>
-      {item.task ? <input type="checkbox" checked={item.checked === true} disabled /> : null}
-      {item.tokens.map((token) => (token.type === 'text' ? toInline(token.tokens ?? []) : toBlock(token, depth + 1)))}
+      {done === undefined ? null : <input type="checkbox" checked={done} disabled />}
+      {blocks.map((block) => (block.type === 'paragraph' && !loose ? toInline(block.content) : toBlock(block, false)))}
     </li>
   ))
-  return ordered ? <ol start={typeof start === 'number' ? start : 1}>{content}</ol> : <ul>{content}</ul>
+  return start === undefined ? <ul>{content}</ul> : <ol start={start}>{content}</ol>
 }
 
-function toTable({ header, rows }: Tokens.Table): JSX.Element {
+function toTable({ head, rows }: Table): JSX.Element {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
     <div class="wide" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            {header.map(({ tokens }, place) => (
+            {head.map((cell, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: cells have nothing but their place
-              <th key={place}>{toInline(tokens)}</th>
+              <th key={place}>{toInline(cell)}</th>
             ))}
           </tr>
         </thead>
@@ -141,9 +121,9 @@ function toTable({ header, rows }: Tokens.Table): JSX.Element {
           {rows.map((cells, row) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <tr key={row}>
-              {cells.map(({ tokens }, place) => (
+              {cells.map((cell, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: as above
-                <td key={place}>{toInline(tokens)}</td>
+                <td key={place}>{toInline(cell)}</td>
               ))}
             </tr>
           ))}
@@ -153,28 +133,27 @@ function toTable({ header, rows }: Tokens.Table): JSX.Element {
   )
 }
 
-function toInline(tokens: readonly Token[], depth = 0): ComponentChildren {
+function toInline(pieces: readonly Inline[]): ComponentChildren {
   // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have nothing but their place
-  return tokens.map((token, place) => <Inline key={place} token={token} depth={depth} />)
+  return pieces.map((piece, place) => <Piece key={place} piece={piece} />)
 }
 
-function Inline({ token, depth }: { token: Token; depth: number }): JSX.Element {
-  if (depth > deepestInline) return <>{token.raw}</>
-  switch (token.type) {
+function Piece({ piece }: { piece: Inline }): JSX.Element {
+  switch (piece.type) {
     case 'strong':
-      return <strong>{toInline(token.tokens ?? [], depth + 1)}</strong>
+      return <strong>{toInline(piece.content)}</strong>
     case 'em':
-      return <em>{toInline(token.tokens ?? [], depth + 1)}</em>
+      return <em>{toInline(piece.content)}</em>
     case 'del':
-      return <del>{toInline(token.tokens ?? [], depth + 1)}</del>
-    case 'codespan':
-      return <code>{(token as Tokens.Codespan).text}</code>
-    case 'br':
+      return <del>{toInline(piece.content)}</del>
+    case 'code':
+      return <code>{piece.text}</code>
+    case 'break':
       return <br />
     case 'link':
-      return <Link {...(token as Tokens.Link)} />
+      return <Link href={piece.href} content={toInline(piece.content)} />
     case 'image': {
-      const { text, href } = token as Tokens.Image
+      const { text, href } = piece
       return (
         <span class="picture">
           {text} ({href.slice(0, longestAddress)}
@@ -182,19 +161,15 @@ function Inline({ token, depth }: { token: Token; depth: number }): JSX.Element 
         </span>
       )
     }
-    case 'escape':
-      return <>{(token as Tokens.Escape).text}</>
+    case 'literal':
+      return <>{piece.text}</>
     case 'text':
-      if (token.tokens === undefined) return <Words text={(token as Tokens.Text).text} />
-      return <>{toInline(token.tokens)}</>
-    default:
-      return <>{token.raw}</>
+      return <Words text={piece.text} />
   }
 }
 
-function Link({ href, tokens }: Tokens.Link): JSX.Element {
+function Link({ href, content }: { href: string; content: ComponentChildren }): JSX.Element {
   const isSafe = /^(?:https?:\/\/|mailto:)/i.test(href)
-  const content = toInline(tokens)
   if (!isSafe) return <span>{content}</span>
   return (
     <a href={href} title={href} target="_blank" rel="noopener noreferrer">

@@ -81,6 +81,7 @@ test('markup of a model or a person is text: nothing runs, nothing is loaded, no
   const links = await page.evaluate("[...document.querySelectorAll('.turn a')].map(({ href, rel }) => [href, rel])")
   expect(links).toEqual([
     ['https://evil.example/a', 'noopener noreferrer'],
+    ['https://evil.example/ref', 'noopener noreferrer'],
     ['https://example.org/', 'noopener noreferrer'],
   ])
   expect(await visited.end()).toEqual(nothingWrong)

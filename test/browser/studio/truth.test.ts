@@ -93,7 +93,7 @@ async function seqsIn(page: Page): Promise<number[]> {
 async function expectTruth(page: Page, run: string): Promise<void> {
   const { content, status } = (await (await fetch(run)).json()) as { content: string; status: string }
   expect(content.length).toBeGreaterThan(50)
-  await expect.poll(() => page.locator('.answered .markdown').textContent()).toBe(content)
+  await expect.poll(() => page.locator('.answered .markdown').textContent()).toBe(content.trimEnd())
   await page.getByRole('button', { name: status }).waitFor()
   const text = await (await fetch(`${run}/events`)).text()
   const recorded = [...text.matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq))
