@@ -12,7 +12,8 @@ export async function cliDocument(): Promise<string> {
     '<!-- Made from the commands: `vitest run test/cli/cli-document.test.ts -u` writes it. -->\n\n# Commands',
     `Run \`agentserve <command>\`; in a project, \`npx agentserve <command>\` (or \`pnpm exec agentserve\`, \`yarn agentserve\`,
 \`bunx agentserve\`). Hints repeat the form that you used. \`agentserve --help\` lists the commands, \`agentserve help <command>\`
-explains one with examples, and \`agentserve --version\` prints the version.`,
+explains one with examples, and \`agentserve --version\` prints the version. Without a command, in a terminal,
+it opens [a conversation about your documents](getting-started.md#ask-your-own-documents-at-once).`,
     table(['Command', 'What it does'], rows),
     '## Common flags',
     table(['Flag', 'Meaning'], flagRows(addProjectFlags(new Command()))),

@@ -40,9 +40,17 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
     if (entry.name !== called) command.allowUnknownOption().allowExcessArguments()
     else await prepare(command, entry, args, context, (code) => (exitCode = code))
   }
-  if (args.length === 0) program.outputHelp()
-  else await program.parseAsync(args, { from: 'user' })
+  if (args.length === 0) return withoutCommand(program, context)
+  await program.parseAsync(args, { from: 'user' })
   return exitCode
+}
+
+/** In a terminal a conversation, else the help. */
+async function withoutCommand(program: Command, context: CommandContext): Promise<number> {
+  const help = () => program.outputHelp()
+  if (process.stdin.isTTY && process.stdout.isTTY) return (await import('./commands/alone.ts')).alone(context, help)
+  help()
+  return exit.ok
 }
 
 async function prepare(

@@ -1,9 +1,11 @@
-import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { ConfigParts } from './parts.ts'
 import type { UserConfig } from './types.ts'
 
+const docs = 'docs'
+const readme = /^readme\.(?:mdx?|txt)$/i
 const mostFiles = 200
 const mostBytes = 20 * 1024 * 1024
 
@@ -12,10 +14,10 @@ const mostBytes = 20 * 1024 * 1024
  * `echo`.
  */
 export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
-  const usual = ['docs', 'README.md'].filter((source) => existsSync(join(root, source)))
-  const sources = usual.length > 0 || isTooWide(root) ? usual : documentsIn(root)
-  const description =
-    sources === usual ? 'Answers from ./docs and the README.' : 'Answers from the files in this folder.'
+  const sources = builtInSources(root)
+  const description = sources.every(isUsual)
+    ? 'Answers from ./docs and the README.'
+    : 'Answers from the files in this folder.'
   return {
     knowledge: { sources },
     agents: {
@@ -29,10 +31,38 @@ export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): 
   }
 }
 
+/** The user's config; where it lists no agents, teams and workflows at all, with the built-in ones. */
+export function withBuiltIn(user: UserConfig | undefined, parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
+  if (user === undefined) return builtInConfig(parts, root)
+  if ([user.agents, user.teams, user.workflows].some((entities) => entities !== undefined)) return user
+  const { agents, knowledge } = builtInConfig(parts, root)
+  return { ...user, agents, knowledge: user.knowledge ?? knowledge }
+}
+
+/** Files and folders that the built-in config reads. */
+export function builtInSources(root: string): string[] {
+  const readmes = filesIn(root).filter((entry) => entry.isFile() && readme.test(entry.name))
+  const usual = [...(existsSync(join(root, docs)) ? [docs] : []), ...readmes.map(({ name }) => name).sort()]
+  return usual.length > 0 || isTooWide(root) ? usual : documentsIn(root)
+}
+
+function isUsual(source: string): boolean {
+  return source === docs || readme.test(source)
+}
+
 /** What lies in a home folder or at the top of a disk belongs to no project. */
-function isTooWide(root: string): boolean {
-  const folder = resolve(root)
-  return folder === dirname(folder) || folder === resolve(homedir())
+export function isTooWide(root: string): boolean {
+  const folder = realFolder(root)
+  return folder === dirname(folder) || folder === realFolder(homedir())
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    // It may be gone; where a folder is read, that is told.
+    return resolve(folder)
+  }
 }
 
 /** Not below the folder, and the first by name when there are too many. */

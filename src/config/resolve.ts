@@ -4,7 +4,7 @@ import type { Limits } from '../core/limits.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import { check, sentence } from '../schema/check.ts'
-import { builtInConfig } from './built-in.ts'
+import { withBuiltIn } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
 import { resolveEntities } from './entities.ts'
 import type { Environment } from './environment.ts'
@@ -36,7 +36,9 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const { root, purpose, parts } = options
   const complaints: ErrorDetail[] = []
   const complain = (path: string, message: string) => void complaints.push({ path, message })
-  const user = check(userSettings, options.user ?? builtInConfig(parts, root), '', complain)
+  const given =
+    purpose === 'library' && options.user !== undefined ? options.user : withBuiltIn(options.user, parts, root)
+  const user = check(userSettings, given, '', complain)
   if (purpose === 'library' && user?.knowledge.sources !== undefined && user.server.vectorDb === undefined) {
     complain('knowledge.sources', "needs server.vectorDb, for example { type: 'lancedb' }")
   }

@@ -1,12 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { builtInConfig } from '../../src/config/built-in.ts'
+import { builtInSources, isTooWide, withBuiltIn } from '../../src/config/built-in.ts'
 import { configParts } from '../../src/server/parts.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const sourcesIn = (root: string) => builtInConfig(configParts, root).knowledge?.sources
+const sourcesIn = (root: string) => builtInSources(root)
 
 describe('the documents without a config', () => {
   it('are ./docs and the README where there are such', async () => {
@@ -16,6 +16,8 @@ describe('the documents without a config', () => {
     expect(sourcesIn(folder.path)).toEqual(['README.md'])
     await mkdir(join(folder.path, 'docs'))
     expect(sourcesIn(folder.path)).toEqual(['docs', 'README.md'])
+    await writeFile(join(folder.path, 'readme.txt'), 'Read me')
+    expect(sourcesIn(folder.path)).toEqual(['docs', 'README.md', 'readme.txt'])
   })
 
   it('are else the texts directly in the folder', async () => {
@@ -36,7 +38,31 @@ describe('the documents without a config', () => {
 
   it('are none in a home folder, at the top of a disk, and in a folder that is not there', async () => {
     expect(sourcesIn('/')).toEqual([])
-    expect(sourcesIn(homedir())?.filter((source) => source !== 'docs' && source !== 'README.md')).toEqual([])
+    expect(sourcesIn(homedir()).filter((source) => !/^(?:docs$|readme\.)/i.test(source))).toEqual([])
     expect(sourcesIn(join(homedir(), 'is', 'not', 'there'))).toEqual([])
+  })
+
+  it('are none in a home folder under another name', async () => {
+    await using folder = await temporaryFolder()
+    await symlink(homedir(), join(folder.path, 'home'))
+    expect(isTooWide(join(folder.path, 'home'))).toBe(true)
+    expect(isTooWide(folder.path)).toBe(false)
+  })
+})
+
+describe('a config without agents, teams and workflows', () => {
+  it('gets the built-in agents, and their documents unless it names its own', async () => {
+    await using folder = await temporaryFolder()
+    await writeFile(join(folder.path, 'README.md'), '# Read me')
+    const model = 'ollama/qwen3:8b'
+    const whole = withBuiltIn({ model }, configParts, folder.path)
+    expect(Object.keys(whole.agents ?? {})).toEqual(['docs', 'echo'])
+    expect(whole).toMatchObject({ model, knowledge: { sources: ['README.md'] } })
+    const own = { knowledge: { sources: ['handbook'] } }
+    expect(withBuiltIn(own, configParts, folder.path).knowledge).toBe(own.knowledge)
+  })
+
+  it.each([{ agents: {} }, { teams: {} }, { workflows: {} }])('is left as it is when it says so: %j', (user) => {
+    expect(withBuiltIn(user, configParts, '/')).toBe(user)
   })
 })

@@ -63,7 +63,7 @@ describe('resolveConfig', () => {
   })
 
   it('decides every field for the command line', () => {
-    const config = resolve({})
+    const config = resolve({ agents: {} })
     expect(config).toMatchObject({
       root: '/app',
       dataFolder: '/app/.agentserve',

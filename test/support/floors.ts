@@ -117,7 +117,7 @@ const floors: Record<string, Floor> = {
       'chat ingest connect',
       'chat/line chat/form chat/turn',
       'knowledge',
-      'runs markdown',
+      'runs markdown welcome',
       'command',
       'terminal',
     ],

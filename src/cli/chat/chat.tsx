@@ -3,6 +3,8 @@ import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react
 import { describeError } from '../command/exit.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import type { Paint } from '../terminal/paint.ts'
+import { SampleList } from '../welcome/samples.tsx'
+import type { Welcome } from '../welcome/welcome.ts'
 import { commandIn, runCommand } from './commands.ts'
 import type { Conversation } from './conversation.ts'
 import { DetailsPanel } from './details-panel.tsx'
@@ -14,6 +16,7 @@ import type { TurnDetails } from './turn/details.ts'
 
 export interface ChatProps {
   conversation: Conversation
+  welcome?: Welcome | undefined
   paint: Paint
   /** Cancels the answer and leaves the chat. */
   signal: AbortSignal
@@ -22,7 +25,7 @@ export interface ChatProps {
 
 const clearScreen = '\x1b[2J\x1b[3J\x1b[H'
 
-export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): ReactNode {
+export function Chat({ conversation, welcome, paint, signal, onInterrupt }: ChatProps): ReactNode {
   const { exit } = useApp()
   const { write } = useStdout()
   const { columns, rows } = useWindowSize()
@@ -61,8 +64,11 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
   }
   const line = useLine({
     typed: conversation.typed,
+    choose: welcome && ((key, text) => welcome.choose(key, text)),
+    standIn: welcome && ((text) => welcome.answerTo(text)),
     submit(text) {
       if (conversation.busy || working) return false
+      welcome?.end()
       conversation.typed.push(text)
       const command = screen.question === undefined ? commandIn(text) : undefined
       if (command === 'clear') write(clearScreen)
@@ -129,6 +135,7 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
             {paint.dim(`  … ${text}`)}
           </Text>
         ))}
+      {welcome && <SampleList welcome={welcome} typed={line.text} columns={columns} paint={paint} />}
       {opened === null && (
         <Box marginTop={1} flexDirection="column" flexShrink={0}>
           <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />

@@ -24,11 +24,16 @@ export function Said({ entry, columns, paint }: SaidProps): ReactNode {
 
 function Words({ entry: { kind, text }, columns, paint }: SaidProps): ReactNode {
   if (kind === 'markdown') return <Markdown text={text} columns={columns} paint={paint} />
+  if (kind === 'note')
+    return (
+      <Box paddingLeft={2} flexShrink={0}>
+        <Text>{wrapJoined(paint.dim(text), columns - 2)}</Text>
+      </Box>
+    )
   return <Text>{wrapJoined(painted(kind, text, paint), columns)}</Text>
 }
 
-function painted(kind: Entry['kind'], text: string, paint: Paint): string {
-  if (kind === 'note') return paint.dim(text.replace(/^/gm, '  '))
+function painted(kind: Exclude<Entry['kind'], 'note' | 'markdown'>, text: string, paint: Paint): string {
   if (kind === 'error') return paint.red(text)
   return kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))
 }

@@ -1,31 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { render, renderToString } from 'ink'
 import type { Client } from '../../client/client.ts'
+import { describeError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { withoutAutoWrap } from '../terminal/auto-wrap.ts'
 import { hint } from '../terminal/called-as.ts'
-import { say } from '../terminal/output.ts'
+import { divertSaid, say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
-import { terminalLine } from '../terminal/text.ts'
+import { terminalLine, terminalText } from '../terminal/text.ts'
+import type { Welcome } from '../welcome/welcome.ts'
 import { Chat } from './chat.tsx'
 import { Conversation, type ConversationOptions } from './conversation.ts'
 
 export interface TerminalChat extends ConversationOptions {
+  /** What a new user sees first. */
+  welcome?: Welcome | undefined
   signal: AbortSignal
 }
 
 /** Runs the chat until the user leaves, then prints how to continue the session. Gives the exit code. */
-export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<number> {
+export async function chatOnTerminal(client: Client, { signal, welcome, ...options }: TerminalChat): Promise<number> {
   const conversation = new Conversation(client, options)
   if (conversation.begun) await conversation.open(signal)
   const { stdout } = process
+  const restore = divertSaid((text) => conversation.note(terminalText(text.trimEnd())))
+  if (welcome !== undefined) showWelcome(welcome, conversation)
   let interrupted = false
   const onInterrupt = () => {
     interrupted = true
   }
   await withoutAutoWrap(stdout, async () => {
-    const app = render(<Chat {...{ conversation, signal, paint: paintFor(stdout), onInterrupt }} />, {
+    const app = render(<Chat {...{ conversation, welcome, signal, paint: paintFor(stdout), onInterrupt }} />, {
       exitOnCtrlC: false,
       interactive: true,
       incrementalRendering: true,
@@ -33,10 +39,20 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
     })
     void warmUp()
     await app.waitUntilExit()
+  }).finally(async () => {
+    restore()
+    await welcome?.close()
   })
   const { agentId, sessionId, begun } = conversation
   if (begun) say(`Continue with: ${hint(`chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)}`)
   return interrupted || signal.aborted ? exit.interrupted : exit.ok
+}
+
+function showWelcome(welcome: Welcome, { screen, sessionId }: Conversation): void {
+  const { title, rows } = welcome.header(sessionId)
+  screen.say('name', title)
+  screen.say('note', rows)
+  welcome.begin((text) => screen.say('note', terminalText(text)), describeError)
 }
 
 const sample = [

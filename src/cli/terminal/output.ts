@@ -9,9 +9,20 @@ export function printJson(value: unknown): void {
   print(terminalJson(value))
 }
 
+let divertedTo: ((text: string) => void) | undefined
+
 /** Prints everything except data, on stderr. */
 export function say(text: string): void {
-  process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+  if (divertedTo !== undefined) divertedTo(text)
+  else process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Until the returned function is called, `to` gets what is said: a screen that is drawn can't be written over. */
+export function divertSaid(to: (text: string) => void): () => void {
+  divertedTo = to
+  return () => {
+    divertedTo = undefined
+  }
 }
 
 /** Prints data of any length: resolves when stdout takes more. */

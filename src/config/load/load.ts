@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { cosmiconfig } from 'cosmiconfig'
 import { within } from '../../runtime/abort.ts'
@@ -12,6 +12,16 @@ import { describeLoadError } from './load-error.ts'
 
 /** The first that exists is the config. */
 const searchPlaces = ['agent.config.ts', 'agent.config.mts', 'agent.config.js', 'agent.config.mjs', 'package.json']
+
+/** The config file that `loadConfig` would find in a folder, without running it. */
+export async function findConfigFile(folder: string): Promise<string | undefined> {
+  for (const place of searchPlaces) {
+    const file = join(folder, place)
+    const text = await readFile(file, 'utf8').catch(() => undefined)
+    if (text !== undefined && (place !== 'package.json' || /"agentserve"\s*:\s*\{/.test(text))) return file
+  }
+  return undefined
+}
 
 export interface LoadOptions {
   /** Only this folder is searched, never its parents. */

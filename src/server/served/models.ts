@@ -4,6 +4,8 @@ import { type FoundModel, findModels } from '../../models/found.ts'
 import { describeModel } from '../../models/name.ts'
 import { offlineModelName } from '../../models/offline.ts'
 
+export type { FoundModel }
+
 export interface ServedModel {
   name: string
   entityIds: string[]
@@ -29,6 +31,12 @@ export function servedModels({ entities, model }: ResolvedConfig): ServedModel[]
 export async function unusedModels(config: ResolvedConfig): Promise<FoundModel[]> {
   const isOffline = servedModels(config).some(({ name }) => name === offlineModelName)
   return isOffline ? findModels({ root: config.root }) : []
+}
+
+/** The first model that could be configured for a project, of those that `findModels` finds. */
+export async function modelAtHand(root: string): Promise<FoundModel | undefined> {
+  const [found] = await findModels({ root })
+  return found
 }
 
 function reasonOf(name: string, common: readonly string[]): string {

@@ -12,9 +12,13 @@ export interface LineOptions {
   leave(): void
   /** Takes a key before the line does; true: the line does not get it. */
   intercept(input: string, key: Key): boolean
+  /** A key may choose from what is offered; false: it has its usual meaning. */
+  choose?: ((key: Key, text: string) => boolean) | undefined
+  /** What Enter submits for the text. */
+  standIn?: ((text: string) => string) | undefined
 }
 
-export function useLine({ typed, submit, cancel, leave, intercept }: LineOptions): Line {
+export function useLine({ typed, submit, cancel, leave, intercept, choose, standIn }: LineOptions): Line {
   const [shown, show] = useState(emptyLine)
   // Several keys may arrive before the next render.
   const now = useRef({ line: emptyLine, place: 0, draft: '' })
@@ -24,7 +28,8 @@ export function useLine({ typed, submit, cancel, leave, intercept }: LineOptions
   }
 
   const finish = (present: Line) => {
-    if (present.text.trim() === '' || !submit(present.text.trim())) return setLine(present)
+    const text = standIn?.(present.text.trim()) ?? present.text.trim()
+    if (text === '' || !submit(text)) return setLine(present)
     now.current.place = 0
     setLine(emptyLine)
   }
@@ -54,6 +59,7 @@ export function useLine({ typed, submit, cancel, leave, intercept }: LineOptions
       return setLine(emptyLine)
     }
     if (key.ctrl && input === 'd' && line.text === '') return leave()
+    if (choose?.(key, line.text) === true) return
     if (key.return) return enter(key)
     if (input === '\n' || (key.ctrl && input === 'j')) return setLine(insert(line, '\n'))
     // Keys typed ahead end with \n, because raw mode was not on yet.
