@@ -89,6 +89,23 @@ function testStreams(open: () => Promise<Member[]>, close: () => Promise<void> =
     expect(told().map(({ seq }) => seq)).toEqual([...recorded.matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq)))
     await reader.stop()
   })
+
+  test('follows each run that begins in a session, whichever server begins it', async () => {
+    const { session_id } = await (clients[0] as Client).sessions.create({})
+    const reader = readLive(clients[1] as Client, { followSessions: [session_id] })
+    await reader.until(has('hello'))
+    const asked: string[] = []
+    for (const client of clients) asked.push((await client.agents.run('echo', { input: 'one two', session_id })).run_id)
+    const told = () => reader.events.flatMap((event) => (event.type === 'run_event' ? [event.event] : []))
+    await reader.until(() => told().filter(({ type }) => type === 'run_end').length === 3)
+    const numbersOf = (runId: string) => told().flatMap(({ run_id, seq }) => (run_id === runId ? [seq] : []))
+    expect(asked.map(numbersOf)).toEqual([
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+    ])
+    await reader.stop()
+  })
 }
 
 describe('live streams of servers that share a store in memory', () => {
