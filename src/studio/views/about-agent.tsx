@@ -35,9 +35,10 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
   useEffect(() => {
     if (!mayAsk || question !== undefined) return
     const read = () => {
-      titleIn(studio, collection).then(
-        (title) => {
-          if (title !== undefined) setQuestion(`What does “${title}” say?`)
+      questionTo(studio, collection).then(
+        (found) => {
+          setQuestion(found)
+          setError('')
         },
         (failed: unknown) => setError(messageOf(failed)),
       )
@@ -93,9 +94,17 @@ function askedFor(value: Json): AskedFor {
   return isObject || typeof value === 'string' ? value : { parts: [{ type: 'data', data: value }] }
 }
 
-/** Of the document that was added last, as it calls itself. */
-async function titleIn({ client }: Studio, collection: string | undefined): Promise<string | undefined> {
+/** To the document that was added last, of a section of it if it has one: a few words of its own, which any search finds. */
+async function questionTo({ client }: Studio, collection: string | undefined): Promise<string | undefined> {
   const { documents } = await client.knowledge.documents.list({ ...(collection && { collection }) }, { limit: 5 })
-  const titles = documents.map(({ reader_metadata: { title } }) => title)
-  return titles.find((title): title is string => typeof title === 'string' && title.trim() !== '')
+  for (const { document_id: documentId, reader_metadata: about } of documents) {
+    const { title } = about
+    if (typeof title !== 'string' || title.trim() === '') continue
+    const { chunks } = await client.knowledge.chunks(documentId, { limit: 5 })
+    const section = chunks
+      .map(({ metadata: { heading_path: path } }) => (Array.isArray(path) && path.length > 1 ? path.at(-1) : undefined))
+      .find((heading) => typeof heading === 'string')
+    return section === undefined ? `What does “${title}” say?` : `What does “${title}” say about “${section}”?`
+  }
+  return undefined
 }
