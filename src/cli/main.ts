@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { nearest } from '../core/text/nearest.ts'
 import { version } from '../core/version.ts'
 import { exit } from './command/exit-codes.ts'
 import type { CommandContext, CommandEntry } from './command/module.ts'
@@ -66,6 +67,7 @@ async function prepare(
     const { helpAfter } = await import('./help/help-after.ts')
     command.addHelpText('after', helpAfter(entry.name))
   }
+  command.configureOutput({ outputError: (text, write) => write(withChoice(text)) })
   command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows all options)`)
   command.exitOverride().action(async (...given: unknown[]) => {
     // commander passes the arguments, the options, and the command.
@@ -73,8 +75,17 @@ async function prepare(
       .slice(0, -2)
       .flat()
       .filter((value) => value !== undefined) as string[]
+    if (command.opts().plain === true) process.env.TERM = 'dumb'
     finish((await module.run(context, command.opts() as never, ...values)) ?? exit.ok)
   })
+}
+
+/** An error of commander about a word that is a slip away from one of the choices. */
+function withChoice(text: string): string {
+  const [, word = '', choices] =
+    /'([^']*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.$/m.exec(text) ?? []
+  const meant = choices === undefined ? undefined : nearest(word, choices.split(', '))
+  return meant === undefined ? text : `${text.trimEnd()}\n(Did you mean ${meant}?)\n`
 }
 
 /** commander ends `help` with the process's current exit code, which is failure until a command has ended. */

@@ -44,11 +44,12 @@ export function openPty(project: Pick<Project, 'folder'>, args: readonly string[
   const { columns = 100, rows = 30, script = bin, patienceMs = 20_000 } = options
   const terminal = new headless.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true })
   const child = spawn(process.execPath, [script, ...args], {
-    name: 'xterm-256color',
+    // It takes the place of TERM.
+    name: options.env?.TERM ?? 'xterm-256color',
     cols: columns,
     rows,
     cwd: project.folder,
-    env: environment({ TERM: 'xterm-256color', ...options.env }),
+    env: environment(options.env ?? {}),
   })
   const watchers = new Set<() => void>()
   let title = ''

@@ -10,6 +10,7 @@ import { formatSource, unlisted } from '../runs/source-line.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { fencedJson, saidAsMarkdown } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
+import { localTime } from '../terminal/when.ts'
 
 export type TranscriptEntry = Omit<Entry, 'id'>
 
@@ -134,7 +135,7 @@ export class Transcript {
     const reason = event.type === 'run_end' ? event.cancellation_reason : undefined
     const usage = event.type === 'run_end' ? (event.usage ?? this.#usage) : this.#usage
     const about = [
-      (this.#startedAt ?? event.at).slice(0, 19).replace('T', ' '),
+      localTime(this.#startedAt ?? event.at),
       this.status === 'input_required' ? 'is waiting for an answer' : this.status,
       ...(reason === undefined ? [] : [terminalLine(reason)]),
       formatDuration(between(this.#startedAt ?? event.at, event.at)),

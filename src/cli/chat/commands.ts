@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createId } from '../../core/id.ts'
 import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
+import { localTime } from '../terminal/when.ts'
 import type { Conversation } from './conversation.ts'
 import { describeAttachment, readAttachment, unquoted } from './turn/attachment.ts'
 
@@ -72,7 +73,7 @@ async function listSessions(conversation: Conversation): Promise<void> {
     const owner = session.agent_id ?? session.team_id ?? session.workflow_id ?? '-'
     const name = session.name === null ? session.session_id : `${session.name} (${session.session_id})`
     const here = session.session_id === conversation.sessionId ? '  (this one)' : ''
-    const when = session.updated_at.slice(0, 16).replace('T', ' ')
+    const when = localTime(session.updated_at).slice(0, 16)
     const runs = `${session.run_count} ${session.run_count === 1 ? 'run' : 'runs'}`
     return `${place + 1}  ${terminalLine(`${when} · ${owner} · ${runs} · ${name}`)}${here}`
   })

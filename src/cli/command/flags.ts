@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigFlags } from '../../config/overrides.ts'
 
 export interface ProjectOptions {
   config?: string
   data?: string
   json?: boolean
+  plain?: boolean
 }
 
 /** Without `url`: the running server, or one in this process. */
@@ -28,6 +29,12 @@ export function addProjectFlags(command: Command): Command {
     .option('--config <file>', 'the config file (default: agent.config.ts in this folder)')
     .option('--data <folder>', 'the data folder (default: .agentserve)')
     .option('--json', 'print data as JSON, one value per line')
+    .addOption(plainFlag())
+}
+
+/** Every command has it: the program reads it before the command begins. */
+export function plainFlag(): Option {
+  return new Option('--plain', 'no colours and no drawing, line by line (also with TERM=dumb)')
 }
 
 export function addConnectFlags(command: Command): Command {

@@ -6,6 +6,7 @@ import { UsageError } from '../command/exit.ts'
 import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
+import { hasTerminal } from '../terminal/has-terminal.ts'
 import { importUi } from '../terminal/import-ui.ts'
 
 interface ChatOptions extends ConnectOptions {
@@ -33,7 +34,7 @@ export const command: CommandModule<ChatOptions> = {
     const { signal } = context
     const files = await readAttachments(options.attach ?? [])
     const message = await readMessage(options)
-    const onTerminal = message === undefined && !json && process.stdin.isTTY && process.stdout.isTTY
+    const onTerminal = message === undefined && !json && hasTerminal()
     return withClient(options, context, async (client) => {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { Option } from 'commander'
 import { AppError } from '../../core/error.ts'
 import { exit } from '../command/exit-codes.ts'
+import { plainFlag } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../init/template.ts'
 import { callThrough, packageManager } from '../terminal/called-as.ts'
@@ -25,7 +26,8 @@ export const command: CommandModule<InitOptions> = {
         new Option('--template <name>', 'the template (default: asks in a terminal, otherwise basic)').choices(names),
       )
       .option('--overwrite', 'overwrite existing files')
-      .option('--json', 'print the written files as JSON'),
+      .option('--json', 'print the written files as JSON')
+      .addOption(plainFlag()),
   async run({ signal }, { template: named, overwrite, json }, folder = '.') {
     const target = resolve(folder)
     const asks = canAsk() && json !== true

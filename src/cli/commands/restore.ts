@@ -8,6 +8,7 @@ import { findDataFolder, withProject } from '../connect/project.ts'
 import { printJson, say } from '../terminal/output.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { shownTime } from '../terminal/when.ts'
 
 export const command: CommandModule<ProjectOptions> = {
   define: (command) => void addProjectFlags(command).argument('<file>', 'a file written by agentserve backup'),
@@ -21,7 +22,10 @@ export const command: CommandModule<ProjectOptions> = {
       const { created_at, agentserve, members } = await restoreArchive({ file, dataFolder, signal, onProgress })
       progress.end()
       if (options.json) printJson({ data_folder: dataFolder, created_at, agentserve, members })
-      else say(`Restored the backup of ${created_at} to ${terminalLine(dataFolder)}.`)
+      else
+        say(
+          `Restored the backup of ${shownTime(created_at, { stream: process.stderr })} to ${terminalLine(dataFolder)}.`,
+        )
     } catch (error) {
       throw toReadError(error, file, 'agentserve backup')
     } finally {

@@ -3,6 +3,7 @@ import { disposeWithin } from '../../config/unsettled.ts'
 import type { Difference, PlayedTest } from '../../testing/play.ts'
 import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
+import { plainFlag } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { loadUserConfig } from '../connect/user-config.ts'
 import { print, printJson, say } from '../terminal/output.ts'
@@ -22,7 +23,8 @@ export const command: CommandModule<TestOptions> = {
       .option('--config <file>', 'the config file (default: agent.config.ts in this folder)')
       .option('--live-tools', 'run the tools instead of replaying their recorded results')
       .option('--update', 'update the files with the new answers')
-      .option('--json', 'print the result of each file as JSON, one per line'),
+      .option('--json', 'print the result of each file as JSON, one per line')
+      .addOption(plainFlag()),
   async run({ signal }, { config: configFile, json, liveTools, update }, ...named) {
     const { findTestFiles, toFileText } = await import('../../testing/test-files.ts')
     const files = named.length > 0 ? named : await findTestFiles(process.cwd())

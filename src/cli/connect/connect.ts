@@ -10,6 +10,7 @@ import { findNamedServer } from './named-server.ts'
 import { findDataFolder, loadProject } from './project.ts'
 import { findRunningServer } from './running-server.ts'
 import { serverKey } from './server-key.ts'
+import { withSuggestion } from './suggestion.ts'
 import { waitForFolder } from './wait-for-folder.ts'
 
 export interface Connection {
@@ -42,6 +43,8 @@ export async function withClient<T>(
   const connection = await connect(options, context)
   try {
     return await work(connection.client, connection.url, connection.own)
+  } catch (error) {
+    throw await withSuggestion(error, connection.client)
   } finally {
     await connection.close()
   }

@@ -1,5 +1,6 @@
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import type { LoadOptions } from '../../config/load/load.ts'
+import { namedFile } from '../../config/load/named-file.ts'
 import type { ConfigFlags } from '../../config/overrides.ts'
 import { resolveDataFolder } from '../../config/resolve.ts'
 import type { ResolvedConfig } from '../../config/types.ts'
@@ -53,10 +54,10 @@ export async function withProject<T>(
   }
 }
 
-/** Finds the data folder without running the config; reads the `.env` beside it. */
-export async function findDataFolder(options: ProjectOptions): Promise<string> {
+/** Finds the data folder without running the config, which must exist; reads the `.env` beside it. */
+export async function findDataFolder({ config, data }: ProjectOptions): Promise<string> {
   const { applyEnvFile } = await import('../../config/environment.ts')
-  const root = options.config === undefined ? process.cwd() : dirname(resolve(options.config))
+  const root = config === undefined ? process.cwd() : dirname(await namedFile(process.cwd(), config))
   await applyEnvFile(root)
-  return resolveDataFolder(root, options.data ?? (process.env.AGENTSERVE_DATA || undefined))
+  return resolveDataFolder(root, data ?? (process.env.AGENTSERVE_DATA || undefined))
 }

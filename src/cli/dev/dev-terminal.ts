@@ -3,6 +3,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { unusedModels } from '../../server/served/models.ts'
 import type { OpenServer } from '../../server.ts'
+import { isDumb } from '../terminal/has-terminal.ts'
 import { readKeys } from '../terminal/keys.ts'
 import { limitLines } from '../terminal/line-limit.ts'
 import { terminalLogger } from '../terminal/logger.ts'
@@ -83,7 +84,7 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
     if (key === 'o') openPage(now)
     else if (key === 'r') void now.reload()
     else if (key === 'a') again?.toggle()
-    else if (key === 'c') stderr.write(`\x1b[2J\x1b[3J\x1b[H${paint.dim(keyHelp(now))}\n`)
+    else if (key === 'c' && !isDumb()) stderr.write(`\x1b[2J\x1b[3J\x1b[H${paint.dim(keyHelp(now))}\n`)
     else if (key === 'q') process.emit('SIGTERM', 'SIGTERM')
     else if (key === 'h' || key === '?' || key === '\r') say(paint.dim(keyHelp(now)))
   }

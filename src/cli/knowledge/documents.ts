@@ -6,6 +6,7 @@ import { formatFields } from '../terminal/fields.ts'
 import { printJson, say, write } from '../terminal/output.ts'
 import { formatTable } from '../terminal/table.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { shownTime, tableTime } from '../terminal/when.ts'
 
 interface Options {
   collection: string | undefined
@@ -36,7 +37,7 @@ export async function listDocuments(client: Client, { collection, json, signal }
         terminalLine(document.source),
         String(document.chunk_count),
         document.chunker_type,
-        document.updated_at,
+        tableTime(document.updated_at),
         document.document_id,
       ])
   }
@@ -89,7 +90,7 @@ function formatDocument(document: DocumentRecord): string {
     ['metadata', Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)],
     ['reader', JSON.stringify(reader_metadata)],
     ['hash', document.content_hash],
-    ['created', document.created_at],
-    ['updated', document.updated_at],
+    ['created', shownTime(document.created_at)],
+    ['updated', shownTime(document.updated_at)],
   ])
 }

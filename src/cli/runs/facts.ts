@@ -3,6 +3,7 @@ import type { RunEvent } from '../../core/event.ts'
 import { type Cost, isEnded, type Run } from '../../core/run.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { shownTime } from '../terminal/when.ts'
 import { formatCost } from './cost.ts'
 import { between } from './line.ts'
 import { formatCounts } from './retrieval.ts'
@@ -84,7 +85,7 @@ export function factsOf(run: Run & { cost?: Cost | null }): string[] {
   const took = run.completed_at === null ? [] : [`took ${formatDuration(between(began, run.completed_at))}`]
   return [
     run.cancellation_reason === null ? run.status : `${run.status} (${terminalLine(run.cancellation_reason)})`,
-    run.created_at,
+    shownTime(run.created_at),
     ...took,
     ...(run.usage === null ? [] : [formatUsage(run.usage)]),
     ...(run.usage === null && !run.cost ? [] : [formatCost(run.cost)]),

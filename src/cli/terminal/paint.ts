@@ -1,4 +1,5 @@
 import { Chalk } from 'chalk'
+import { isDumb } from './has-terminal.ts'
 
 /** Styles for the terminal of a stream; plain text without one, or with NO_COLOR. */
 type Style =
@@ -19,6 +20,6 @@ export type Paint = Pick<InstanceType<typeof Chalk>, Style> & {
 }
 
 export function paintFor(stream: { isTTY?: boolean }, environment = process.env): Paint {
-  const coloured = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb'
+  const coloured = stream.isTTY === true && !environment.NO_COLOR && !isDumb(environment)
   return Object.assign(new Chalk({ level: coloured ? 1 : 0 }), { coloured })
 }

@@ -1,3 +1,4 @@
+import { isDumb } from './has-terminal.ts'
 import { terminalLine } from './text.ts'
 
 export interface Progress {
@@ -10,7 +11,7 @@ const drawEveryMs = 50
 
 /** A progress bar on stderr when it is a terminal, else nothing. */
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
-  if (!stream.isTTY) return { update() {}, end() {} }
+  if (!stream.isTTY || isDumb()) return { update() {}, end() {} }
   let drawnMs = 0
   return {
     update(done, total, label) {

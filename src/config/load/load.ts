@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { cosmiconfig } from 'cosmiconfig'
 import { within } from '../../runtime/abort.ts'
@@ -9,6 +9,7 @@ import type { UserConfig } from '../types.ts'
 import { describeUnsettled } from '../unsettled.ts'
 import { importFresh } from './fresh-import.ts'
 import { describeLoadError } from './load-error.ts'
+import { namedFile } from './named-file.ts'
 
 /** The first that exists is the config. */
 const searchPlaces = ['agent.config.ts', 'agent.config.mts', 'agent.config.js', 'agent.config.mjs', 'package.json']
@@ -108,15 +109,6 @@ function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => vo
     cache: false,
     loaders: { '.ts': loadModule, '.mts': loadModule, '.js': loadModule, '.mjs': loadModule },
   })
-}
-
-async function namedFile(folder: string, file: string): Promise<string> {
-  const path = resolve(folder, file)
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined)
-    throw new ConfigError(`--config ${file}: there is no such file.`, { file: path, files: [path] })
-  if (!found.isFile()) throw new ConfigError(`--config ${file}: is not a file.`, { file: path })
-  return path
 }
 
 function noExport(file: string): ConfigError {

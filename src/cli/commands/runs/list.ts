@@ -7,6 +7,7 @@ import { formatDuration } from '../../terminal/duration.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { terminalLine } from '../../terminal/text.ts'
+import { tableTime } from '../../terminal/when.ts'
 import type { RunsAction } from './action.ts'
 
 type Run = Awaited<ReturnType<RunsClient['list']>>['runs'][number]
@@ -49,7 +50,7 @@ function toRow(run: Run): string[] {
     run.completed_at === null ? '-' : formatDuration(between(run.started_at ?? run.created_at, run.completed_at)),
     run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
     run.usage === null && !run.cost ? '-' : formatCost(run.cost),
-    run.created_at,
+    tableTime(run.created_at),
     run.session_id,
   ]
 }

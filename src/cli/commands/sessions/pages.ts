@@ -4,6 +4,7 @@ import type { Cost } from '../../../core/run.ts'
 import type { SessionOverview } from '../../../core/session.ts'
 import { UsageError } from '../../command/exit.ts'
 import { formatCost } from '../../runs/cost.ts'
+import { tableTime } from '../../terminal/when.ts'
 import type { SessionsOptions } from './action.ts'
 
 const maxAPage = 100
@@ -87,7 +88,7 @@ export function toHeadRow(head: ListedHead): string[] {
     (head.status ?? '-') + waits,
     head.usage === null ? '-' : String(head.usage.total_tokens),
     head.usage === null && !head.cost ? '-' : formatCost(head.cost),
-    head.updated_at,
+    tableTime(head.updated_at),
     head.name ?? head.title ?? '',
   ]
 }
@@ -101,7 +102,7 @@ export function toRow(session: ListedSession): string[] {
     session.user_id ?? '-',
     String(session.run_count),
     session.runs.at(-1)?.status ?? '-',
-    session.updated_at,
+    tableTime(session.updated_at),
     session.name ?? '',
   ]
 }

@@ -2,6 +2,7 @@ import { UsageError } from '../../command/exit.ts'
 import { printJson, say, write } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { terminalLine } from '../../terminal/text.ts'
+import { tableTime } from '../../terminal/when.ts'
 import type { SessionsAction } from './action.ts'
 import { filterOf, limitOf, readPages } from './pages.ts'
 
@@ -18,7 +19,7 @@ export const searchSessions: SessionsAction = async ({ withClient, args, options
     for (; !page.done; page = await pages.next()) {
       for (const hit of page.value) {
         if (json) printJson(hit)
-        else rows.push([hit.session_id, hit.role, hit.entity_id, hit.created_at, terminalLine(hit.snippet)])
+        else rows.push([hit.session_id, hit.role, hit.entity_id, tableTime(hit.created_at), terminalLine(hit.snippet)])
       }
     }
     if (json) return undefined

@@ -7,6 +7,7 @@ import { createRunWriter, followReconnects } from '../../runs/writer.ts'
 import { saidIn } from '../../terminal/message-text.ts'
 import { say, write } from '../../terminal/output.ts'
 import { terminalJson, terminalLine, terminalText } from '../../terminal/text.ts'
+import { shownTime } from '../../terminal/when.ts'
 import { oneSession, type SessionsAction } from './action.ts'
 
 const everyMs = 500
@@ -56,7 +57,7 @@ interface Following {
 async function followRun(client: Client, run: Run, { after, json, signal }: Following): Promise<number> {
   const writer = createRunWriter()
   let seq = after
-  if (!json) await write(`${run.run_id}  ${terminalLine(run.entity_id)}  ${run.created_at}\n`)
+  if (!json) await write(`${run.run_id}  ${terminalLine(run.entity_id)}  ${shownTime(run.created_at)}\n`)
   if (!json && after === 0) await write(await inputOf(client, run, signal))
   for await (const event of await client.runs.events(run.run_id, { after, signal, reconnects: followReconnects })) {
     seq = event.seq
