@@ -1,4 +1,5 @@
 import type { Fit, SearchHit } from '../core/knowledge/knowledge.ts'
+import { type Silence, silenceOf } from '../core/knowledge/silence.ts'
 import { wordsOf } from '../core/text/terms.ts'
 import { bestOf, type Candidate, type Weighed, wordsAsked } from './candidate.ts'
 import { blocksOf } from './passage-blocks.ts'
@@ -38,8 +39,8 @@ const sameIdea = 0.7
 export interface Quotes {
   /** Best first: at most three, one per hit. */
   quotes: Quote[]
-  /** Why there are none although there are hits. `score`: of the best passage, or of the whole search. */
-  abstained?: { reason: string; score: number; threshold: number }
+  /** Why there are none although there are hits. */
+  abstained?: Silence
 }
 
 /** The text around a passage: more of its document, and where the passage's own text begins in it. */
@@ -57,8 +58,8 @@ export async function findQuotes(
   const total = weights.slice(0, weighedWords).reduce((sum, weight) => sum + weight, 0)
   if (total === 0 || contentWords(question).length === 0)
     return none('The question has no word that could be looked for.', 0, minFit)
-  if (fit !== undefined && fit.score < fit.threshold)
-    return none('The passages do not fit the question.', fit.score, fit.threshold)
+  const silence = fit && silenceOf(fit)
+  if (silence) return { quotes: [], abstained: silence }
   const highest = hits[0]?.score || 1
   const best = hits.flatMap((hit, place) => {
     const found = 1 - searchShare + (searchShare * hit.score) / highest

@@ -3,6 +3,7 @@ import type { SearchSettings } from '../../client/knowledge.ts'
 import type { TracedRetrieval } from '../../core/events/trace.ts'
 import { allOf } from '../../core/knowledge/filter.ts'
 import type { Filters, SearchHit, SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
+import { type Silence, silenceOf } from '../../core/knowledge/silence.ts'
 import { UsageError } from '../command/exit.ts'
 import { formatRetrieval } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
@@ -30,7 +31,8 @@ export async function explainSearch(client: Client, query: string, options: Expl
   const settings = agent === undefined ? given : await settingsOf(client, agent, given, signal)
   const answer = await client.knowledge.search(query, { ...settings, explain: true }, { signal })
   if (json) {
-    printJson({ query, ...settings, ...answer })
+    const abstained = abstainedIn(answer)
+    printJson({ query, ...settings, ...answer, ...(abstained && { abstained }) })
     return
   }
   print(`${formatExplanation(query, settings, answer).join('\n')}\n`)
@@ -52,12 +54,19 @@ async function settingsOf(client: Client, agent: string, given: Settings, signal
   }
 }
 
+/** As a run records it: why an agent without a model would quote nothing. */
+function abstainedIn({ results, trace }: Pick<SearchResult, 'results' | 'trace'>): Silence | undefined {
+  return results.length > 0 && trace?.fit ? silenceOf(trace.fit) : undefined
+}
+
 export function formatExplanation(
   query: string,
   { limit, filters }: Settings,
-  { results, mode, trace }: SearchResult,
+  answer: SearchResult,
   width = tableColumns(),
 ): string[] {
+  const { results, mode, trace } = answer
+  const abstained = abstainedIn(answer)
   const numbers = new Map(results.map(({ chunk_id }, at) => [chunk_id, at + 1]))
   const passages = (trace?.candidates ?? results).map((candidate) => {
     const index = numbers.get(candidate.chunk_id) ?? null
@@ -71,6 +80,7 @@ export function formatExplanation(
     ...(filters !== undefined && { filters: filters as NonNullable<TracedRetrieval['filters']> }),
     ...(trace && { collection: trace.collection, words: trace.words, ...(trace.fit && { fit: trace.fit }) }),
     ...(trace?.rerank && { rerank: trace.rerank }),
+    ...(abstained && { abstained }),
   }
   return [...formatRetrieval(search, width), ...results.flatMap(formatHit)]
 }

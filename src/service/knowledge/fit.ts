@@ -57,7 +57,9 @@ export function fitOf(query: string, hits: readonly SearchHit[], { lists, known 
   let score = 0
   let most = 0
   for (const [name, value] of Object.entries(parts)) {
-    const weight = weights[name as keyof typeof weights]
+    // The best of a few chunks are the same in all lists.
+    const told = name === 'agreement' ? 1 - Math.min(1, comparedRanks / known.chunks) : 1
+    const weight = weights[name as keyof typeof weights] * told
     score += weight * (name === 'similarity' ? Math.min(1, value / highSimilarity) : value)
     most += weight
   }

@@ -71,6 +71,15 @@ describe('the fit of a search', () => {
     expect(trace?.fit?.agreement).toBeCloseTo(common.reduce((sum, share) => sum + share, 0) / common.length)
   })
 
+  it('counts no agreement where there is nothing to choose from', async () => {
+    const alone = { source: 'a.md', name: 'a.md', collection: 'one', content: '# Kilns\n\nKilns cool for a night.\n' }
+    await knowledge.ingest(alone)
+    const { trace } = await knowledge.search({ query: 'Kilns: football, cup?', collection: 'one', trace: true })
+    const { score = 1, coverage = 0, similarity = 0, agreement } = trace?.fit ?? {}
+    expect(agreement).toBe(1)
+    expect(score).toBeCloseTo((0.55 * coverage + 0.1 * Math.min(1, similarity / 0.45)) / 0.65)
+  })
+
   it('has the parts that the search has: no vectors, no similarity; no keywords, no fit', async () => {
     expect(await fitOf('cleaning a brush', 'keyword')).toEqual({
       score: expect.any(Number),
