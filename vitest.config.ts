@@ -22,6 +22,7 @@ export default defineConfig({
           name: 'unit',
           // Files share a process, which has the modules already: what a test changes of it, it changes back.
           isolate: false,
+          execArgv: ['--import', new URL('test/support/environment.ts', import.meta.url).href],
           include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
           exclude: [...programs, '**/node_modules/**'],
           maxWorkers: '100%',

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type DownloadOptions, download } from '../../src/runtime/download.ts'
 import type { Network } from '../../src/runtime/public-network.ts'
 
@@ -149,15 +149,13 @@ it('refuses a user and a password, and does not repeat them', async () => {
 })
 
 it('does not use the proxies of the environment', async () => {
-  const before = { ...process.env }
   try {
-    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY'])
-      process.env[name] = 'http://127.0.0.1:1'
-    process.env.NODE_USE_ENV_PROXY = '1'
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:1')
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1')
     expect((await fetched(at('public.test')))?.mediaType).toBe('image/png')
     await expect(fetched(at('private.test'))).rejects.toThrow('public internet')
   } finally {
-    process.env = before
+    vi.unstubAllEnvs()
   }
 })
 

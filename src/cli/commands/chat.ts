@@ -7,7 +7,6 @@ import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { hasTerminal } from '../terminal/has-terminal.ts'
-import { importUi } from '../terminal/import-ui.ts'
 
 interface ChatOptions extends ConnectOptions {
   message?: string
@@ -39,7 +38,7 @@ export const command: CommandModule<ChatOptions> = {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
-        const { chatOnTerminal } = await importUi(() => import('../chat/terminal.tsx'))
+        const { chatOnTerminal } = await import('../chat/terminal.tsx')
         return chatOnTerminal(client, { agentId, kind, sessionId, files, signal })
       }
       const { chatByLines } = await import('../chat/lines.ts')

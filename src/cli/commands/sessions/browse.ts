@@ -1,7 +1,6 @@
 import { UsageError } from '../../command/exit.ts'
 import { exit } from '../../command/exit-codes.ts'
 import { hasTerminal } from '../../terminal/has-terminal.ts'
-import { importUi } from '../../terminal/import-ui.ts'
 import type { SessionsAction, SessionsOptions } from './action.ts'
 
 const connectFlags = new Set(['config', 'data', 'url', 'key', 'plain'])
@@ -14,10 +13,10 @@ export function opensBrowser(options: SessionsOptions): boolean {
 export const browseSessions: SessionsAction = ({ withClient, signal }) => {
   if (!hasTerminal()) throw new UsageError('sessions browse needs a terminal. Use sessions list instead.')
   return withClient(async (client) => {
-    const { browseOnTerminal } = await importUi(() => import('../../browse/terminal.tsx'))
+    const { browseOnTerminal } = await import('../../browse/terminal.tsx')
     const { interrupted, chat } = await browseOnTerminal(client, signal)
     if (chat !== undefined) {
-      const { chatOnTerminal } = await importUi(() => import('../../chat/terminal.tsx'))
+      const { chatOnTerminal } = await import('../../chat/terminal.tsx')
       return chatOnTerminal(client, { ...chat, signal })
     }
     return interrupted ? exit.interrupted : exit.ok
