@@ -12,7 +12,6 @@ import { findNamedServer } from '../connect/named-server.ts'
 import { findDataFolder } from '../connect/project.ts'
 import { readOwnSources } from '../knowledge/own-sources.ts'
 import { hint } from '../terminal/called-as.ts'
-import { importUi } from '../terminal/import-ui.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { documentsLine } from '../welcome/documents.ts'
@@ -39,7 +38,7 @@ export async function alone(context: CommandContext, help: () => void): Promise<
     return exit.ok
   }
   // Both take their time, one of them waiting.
-  const ui = importUi(() => import('../chat/terminal.tsx'))
+  const ui = import('../chat/terminal.tsx')
   ui.catch(() => {})
   const connection = await connect({}, context)
   try {
