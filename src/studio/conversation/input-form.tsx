@@ -11,21 +11,23 @@ import { Fields } from './schema-fields.tsx'
 interface InputProps {
   kind: Asked['kind']
   schema: Asked['schema']
-  /** On the button. Default: Answer. */
+  /** What it is a form for. */
+  title?: string
+  /** On the button. */
   verb?: string
   onAnswer: (given: GivenAnswer) => void
 }
 
 /** A form for what the schema describes; JSON for what a form can't express; text where there is no schema. */
-export function InputForm({ kind, schema, verb = 'Answer', onAnswer }: InputProps): JSX.Element {
+export function InputForm({ kind, schema, title = 'Your answer', verb = 'Answer', onAnswer }: InputProps): JSX.Element {
   const field = useMemo(() => (schema === undefined ? undefined : fieldOf(schema)), [schema])
   const give = (value: Json) => onAnswer(kind === 'tool' ? { output: value } : { input: value })
   return (
     <>
       {field !== undefined ? (
-        <SchemaForm field={field} verb={verb} onGive={give} />
+        <SchemaForm field={field} title={title} verb={verb} onGive={give} />
       ) : (
-        <WrittenForm kind={kind} schema={schema} verb={verb} onGive={give} />
+        <WrittenForm kind={kind} schema={schema} title={title} verb={verb} onGive={give} />
       )}
       {kind === 'tool' ? <Failure onFail={(error) => onAnswer({ error })} /> : null}
     </>
@@ -34,11 +36,12 @@ export function InputForm({ kind, schema, verb = 'Answer', onAnswer }: InputProp
 
 interface SchemaFormProps {
   field: Field
+  title: string
   verb: string
   onGive: (value: Json) => void
 }
 
-function SchemaForm({ field, verb, onGive }: SchemaFormProps): JSX.Element {
+function SchemaForm({ field, title, verb, onGive }: SchemaFormProps): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(field))
   const [problems, setProblems] = useState<Problems>(new Map())
   const submit = (event: Event) => {
@@ -51,7 +54,7 @@ function SchemaForm({ field, verb, onGive }: SchemaFormProps): JSX.Element {
     <form onSubmit={submit} noValidate>
       <Fields
         field={field}
-        name=""
+        name={title}
         path=""
         isRequired
         draft={draft}
@@ -86,11 +89,12 @@ function aboutProblems(count: number): string {
 interface WrittenProps {
   kind: Asked['kind']
   schema: Asked['schema']
+  title: string
   verb: string
   onGive: (value: Json) => void
 }
 
-function WrittenForm({ kind, schema, verb, onGive }: WrittenProps): JSX.Element {
+function WrittenForm({ kind, schema, title, verb, onGive }: WrittenProps): JSX.Element {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState('')
   const submit = (event: Event) => {
@@ -105,11 +109,7 @@ function WrittenForm({ kind, schema, verb, onGive }: WrittenProps): JSX.Element 
   return (
     <form onSubmit={submit}>
       <label>
-        {schema !== undefined
-          ? 'Your answer, as JSON'
-          : kind === 'tool'
-            ? 'Its result, as JSON or text'
-            : 'Your answer'}
+        {schema !== undefined ? `${title}, as JSON` : kind === 'tool' ? 'Its result, as JSON or text' : title}
         <textarea
           rows={schema === undefined ? 2 : 5}
           value={text}

@@ -6,7 +6,7 @@ import type { Json } from '../../core/json.ts'
 
 interface FieldsProps {
   field: Field
-  /** Of the property; the whole answer has none. */
+  /** Of the property; of the whole what it is. */
   name: string
   path: string
   isRequired: boolean
@@ -23,7 +23,7 @@ export function Fields(props: FieldsProps): JSX.Element {
 }
 
 function labelOf({ field, name, isRequired }: FieldsProps): string {
-  const label = field.title ?? (name === '' ? 'Your answer' : name)
+  const label = field.title ?? name
   return isRequired ? label : `${label} (optional)`
 }
 
@@ -81,7 +81,7 @@ function List(props: FieldsProps & { field: Extract<Field, { kind: 'list' }> }):
         disabled={items.length >= field.maxItems}
         onClick={() => onChange([...items, draftOf(field.item)])}
       >
-        Add to {field.title ?? (props.name === '' ? 'the list' : props.name)}
+        Add to {field.title ?? (path === '' ? 'the list' : props.name)}
       </button>
       <p class="wrong">{problems.get(path)}</p>
     </fieldset>

@@ -2,7 +2,6 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
-import { wordsOf } from '../../core/text/terms.ts'
 import type { SearchAnswer } from '../../wire/knowledge.ts'
 import { type Hit, Hits, whereOf } from '../parts/hits.tsx'
 import type { Asked } from '../state/address.ts'
@@ -131,7 +130,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
   }
   const words = results[0]?.explain?.words ?? []
   const hits = results.map(toHit)
-  const lists = ['keyword', 'vector'].filter((list) => hits.some((hit) => hit.lists[list] !== undefined))
+  const lists = [...new Set(hits.flatMap((hit) => Object.keys(hit.lists)))]
   const open = ({ id }: Hit) => {
     const hit = results.find(({ chunk_id }) => chunk_id === id)
     if (hit !== undefined) studio.go({ page: 'knowledge', query, documentId: hit.document_id, chunkId: id })
@@ -148,22 +147,14 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
 }
 
 function toHit(result: SearchHit, place: number): Hit {
-  const { chunk_id: id, score, explain, content } = result
-  const own = new Set(wordsOf(content))
+  const { chunk_id: id, score, explain } = result
   return {
     id,
     rank: explain?.rank ?? place + 1,
     score,
-    lists: {
-      ...inList('keyword', explain?.keyword_rank, explain?.keyword_score),
-      ...inList('vector', explain?.vector_rank, explain?.vector_score),
-    },
+    lists: explain?.lists ?? {},
     where: whereOf(result),
-    words: explain?.words.filter((word) => own.has(word)),
+    words: explain?.matches,
     text: explain?.text,
   }
-}
-
-function inList(name: string, rank: number | null | undefined, score: number | null | undefined): Hit['lists'] {
-  return typeof rank === 'number' && typeof score === 'number' ? { [name]: { rank, score } } : {}
 }

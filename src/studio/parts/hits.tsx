@@ -105,8 +105,9 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
   )
 }
 
-function inList({ lists }: Hit, list: string): string {
-  const found = lists[list]
+/** Its rank in a list, and its score there. */
+export function inList({ lists }: Pick<Partial<Hit>, 'lists'>, list: string): string {
+  const found = lists?.[list]
   return found === undefined ? '–' : `${found.rank} (${formatScore(found.score)})`
 }
 

@@ -6,11 +6,12 @@ import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'
 
 /** Never has the key of the page in it. */
 export async function copyAs(
-  kind: 'curl' | 'client' | 'chat' | 'markdown' | 'link',
+  kind: 'curl' | 'client' | 'chat' | 'markdown' | 'link' | 'id',
   studio: Studio,
   { runId, events }: OpenedRun,
 ): Promise<string> {
   if (kind === 'link') return location.href
+  if (kind === 'id') return runId
   const run = await studio.client.runs.get(runId)
   if (kind === 'markdown') {
     const calls = studio.me.value?.can.prompts === true ? await readCalls(studio, runId) : undefined

@@ -11,7 +11,7 @@ interface CopyMenuProps {
   opened: OpenedRun
 }
 
-const kinds = ['curl', 'client', 'chat', 'markdown', 'link'] as const
+const kinds = ['curl', 'client', 'chat', 'markdown', 'id', 'link'] as const
 type Kind = (typeof kinds)[number]
 
 const rows: Readonly<Record<Kind, { words: string; key?: KeyId; keys?: string }>> = {
@@ -20,6 +20,7 @@ const rows: Readonly<Record<Kind, { words: string; key?: KeyId; keys?: string }>
   chat: { words: 'useChat in React' },
   markdown: { words: 'Markdown for a model', key: 'copy-markdown', keys: 'c m' },
   link: { words: 'link', key: 'copy-link', keys: 'c l' },
+  id: { words: 'id of the run' },
 }
 
 /** The run in the form that is needed elsewhere. */

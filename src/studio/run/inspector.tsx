@@ -127,6 +127,7 @@ function Unknown({ onEvents }: { onEvents: () => void }): JSX.Element {
       <button type="button" onClick={onEvents}>
         events of the run
       </button>
+      .
     </p>
   )
 }

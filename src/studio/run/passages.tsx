@@ -3,6 +3,7 @@ import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { markCited } from '../../core/text/citations.ts'
 import { formatMs, formatScore } from '../parts/format.ts'
+import { inList, whereOf } from '../parts/hits.tsx'
 import type { RunEvents } from '../state/run/events.ts'
 import type { EventOf } from '../state/run/records.ts'
 import type { Studio } from '../state/studio.ts'
@@ -63,8 +64,8 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
       {abstained === undefined ? null : (
         <p class="failure">
-          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The score of the best passage is{' '}
-          {formatScore(abstained.score)}, and needs to be at least {formatScore(abstained.threshold)}.
+          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The fit is {formatScore(abstained.score)}, and needs
+          to be at least {formatScore(abstained.threshold)}.
         </p>
       )}
       {results.length === 0 ? (
@@ -170,11 +171,6 @@ function aboutFit({ score, coverage, similarity, agreement, chunks, words }: Non
   return [...said, `of ${chunks} chunks: ${rarest.map((each) => `${each.word} ${each.chunks}`).join(', ')}`].join(' · ')
 }
 
-function inList({ lists }: Hit, list: string): string {
-  const found = lists?.[list]
-  return found === undefined ? '–' : `${found.rank} (${formatScore(found.score)})`
-}
-
 /** A search by words says that some were found; which, is known when the text is. */
 function wordsOf({ lists }: Hit, found: readonly string[] | undefined, { words }: Retrieval): string {
   if (found !== undefined) return found.join(' ') || '–'
@@ -182,12 +178,7 @@ function wordsOf({ lists }: Hit, found: readonly string[] | undefined, { words }
 }
 
 function whyUntold({ limit, results, abstained }: Retrieval): string {
-  if (abstained !== undefined) return `not told: score, needs ${formatScore(abstained.threshold)}`
+  if (abstained !== undefined) return `not told: the fit is below ${formatScore(abstained.threshold)}`
   const told = results.filter((result) => result.told !== false).length
   return limit !== undefined && told >= limit ? `not told: limit ${limit}` : 'not told'
-}
-
-function whereOf({ source, line_start, line_end, page }: Hit): string {
-  if (page !== undefined) return `${source}, page ${page}`
-  return line_start === undefined ? source : `${source}:${line_start}–${line_end ?? line_start}`
 }

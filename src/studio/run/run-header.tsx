@@ -1,6 +1,5 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { CopyButton } from '../parts/copy.tsx'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
@@ -49,8 +48,9 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
           {formatCost(run.cost)} <span class="hidden">{costInWords(run.cost)}</span>
         </span>
       )}
-      <code class="id">{runId}</code>
-      <CopyButton text={runId} label="Copy the run's id" />
+      <code class="id" title={runId}>
+        …{runId.slice(-6)}
+      </code>
       <CopyMenu studio={studio} opened={opened} />
       {run === undefined || run.parent_run_id === null ? null : (
         <a href={urlOf(run.parent_run_id)}>inside another run</a>

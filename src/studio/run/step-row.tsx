@@ -50,7 +50,7 @@ export class StepRow extends Component<StepRowProps> {
         onClick={() => onSelect(place)}
       >
         <Label step={step} depth={depth} place={place} isOpen={isOpen} {...rest} />
-        <span class="track" role="gridcell">
+        <span class="track" aria-hidden="true">
           <Bar step={step} {...rest} />
         </span>
         <span class="took" role="gridcell">

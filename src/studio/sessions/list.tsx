@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { placeAfter } from '../parts/list-keys.ts'
@@ -39,11 +40,12 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
     leave()
     list({})
   }
-  // The total that changes with every chat is not said.
+  const isEmpty = useComputed(() => sessions.total.value === 0).value
+  // The total that changes with every chat is not said, but the first that comes is.
   // biome-ignore lint/correctness/useExhaustiveDependencies: said when a list was read, not when it changes
   useEffect(() => {
     if (state === 'ready') setSaid(sessions.total.value === 0 ? inWords(filter) : countOf(sessions.total.value ?? 0))
-  }, [state, filter.agent, filter.status, filter.before])
+  }, [state, isEmpty, filter.agent, filter.status, filter.before])
   useEffect(() => {
     const timer = setInterval(() => {
       clock.value = Date.now()

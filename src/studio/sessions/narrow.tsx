@@ -67,7 +67,7 @@ export function Narrow({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
         <label>
           <span class="hidden">Another status</span>
           <select value={others.find((other) => other === status) ?? ''} onChange={pick('status')}>
-            <option value="">…</option>
+            <option value="">other…</option>
             {others.map((other) => (
               <option key={other} value={other}>
                 {other}

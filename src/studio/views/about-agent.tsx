@@ -82,7 +82,13 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
         {error}
       </p>
       {schema === undefined ? null : (
-        <InputForm kind="input" schema={schema} verb="Run" onAnswer={({ input }) => ask(askedFor(input ?? null))} />
+        <InputForm
+          kind="input"
+          schema={schema}
+          title={`Input of ${agent.id}`}
+          verb="Run"
+          onAnswer={({ input }) => ask(askedFor(input ?? null))}
+        />
       )}
     </>
   )

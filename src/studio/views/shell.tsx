@@ -7,6 +7,7 @@ import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 import { usePageKeys } from './page-keys.ts'
 import { pages } from './pages.ts'
+import { Splitter } from './splitter.tsx'
 import { Start } from './start.tsx'
 import { titleOf } from './title.ts'
 import { Top } from './top.tsx'
@@ -166,7 +167,12 @@ function ChatColumns({ studio, address, top }: ChatColumnsProps): JSX.Element {
           />
         )}
       </main>
-      {opened === undefined ? null : <RunView key={opened.runId} studio={studio} opened={opened} address={address} />}
+      {opened === undefined ? null : (
+        <>
+          <Splitter />
+          <RunView key={opened.runId} studio={studio} opened={opened} address={address} />
+        </>
+      )}
     </div>
   )
 }

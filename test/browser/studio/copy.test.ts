@@ -110,6 +110,7 @@ test('the menu has all forms, is walked through by keys, and gives the focus bac
     'TypeScript c t',
     'useChat in React ',
     'Markdown for a model c m',
+    'id of the run ',
     'link c l',
   ])
   expect(await lookAt(page)).toEqual([])
@@ -158,7 +159,8 @@ test('without a clipboard the text is shown, selected, to be copied by hand', as
   expect(await lookAt(page)).toEqual([])
   await page.keyboard.press('Escape')
   await field.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: "Copy the run's id" }).click()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'id of the run' }).click()
   await expect.poll(() => field.inputValue()).toMatch(/^run_/)
   expect(await end()).toEqual(nothingWrong)
 })

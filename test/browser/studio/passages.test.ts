@@ -122,7 +122,7 @@ test('a search that was kept from the model says why, and one that found nothing
       - region "Search for the moon":
         - paragraph: “the moon”
         - paragraph: hybrid · filters none
-        - paragraph: "Nothing was told: nothing fits. The score of the best passage is 0.12, and needs to be at least 0.50."
+        - paragraph: "Nothing was told: nothing fits. The fit is 0.12, and needs to be at least 0.50."
         - table:
           - rowgroup:
             - row "Number Rank Score Weight Where Words found":
@@ -133,14 +133,14 @@ test('a search that was kept from the model says why, and one that found nothing
               - columnheader "Where"
               - columnheader "Words found"
           - rowgroup:
-            - 'row "– 1 0.90 1.50 gone.md, page 3 not told: score, needs 0.50 –"':
+            - 'row "– 1 0.90 1.50 gone.md, page 3 not told: the fit is below 0.50 –"':
               - cell "–"
               - cell "1"
               - cell "0.90"
               - cell "1.50"
-              - 'cell "gone.md, page 3 not told: score, needs 0.50"':
+              - 'cell "gone.md, page 3 not told: the fit is below 0.50"':
                 - button "gone.md, page 3"
-                - text: "not told: score, needs 0.50"
+                - text: "not told: the fit is below 0.50"
               - cell "–""
   `)
   expect(await lookAt(page)).toEqual([])

@@ -170,7 +170,7 @@ describe('a filter', () => {
           - button "Failed" [pressed]
           - text: Another status
           - combobox "Another status":
-            - option "…" [selected]
+            - option "other…" [selected]
             - option "queued"
             - option "completed"
             - option "cancelled"

@@ -31,6 +31,7 @@ export async function treeOf(place: Locator): Promise<string> {
   const tree = await place.ariaSnapshot()
   return tree
     .replaceAll(/\b([a-z]{2,6})_[0-9A-Za-z]{10,}\b/g, '$1_…')
+    .replaceAll(/…[0-9a-z]{6}\b/g, '…')
     .replaceAll(/\b\d+(?:\.\d+)? (?:ms|s|min|h)\b/g, '… s')
     .replaceAll(/\b(?:now|\d+ (?:seconds?|minutes?) ago)\b/g, '…')
     .replaceAll(/\b\d{1,2}:\d{2}(?::\d{2})?(?: [AP]M)?\b/g, '…')

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { agent, workflow } from '../../../src/index.ts'
+import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { lookAt } from '../../support/browser/look.ts'
+import { nothingWrong, visit } from '../../support/browser/visit.ts'
+import { type RunningTestServer, startServer } from '../../support/server.ts'
+
+let chromium: TestBrowser
+let server: RunningTestServer
+beforeAll(async () => {
+  chromium = await openBrowser()
+  const says = agent({ run: () => 'hello' })
+  const report = workflow({ input: z.object({ topic: z.string() }), run: ({ input }) => `of ${input.topic}` })
+  server = await startServer({}, { says, report })
+})
+afterAll(async () => {
+  await Promise.all([chromium?.close(), server?.close()])
+})
+
+test('the column of the run is resized by keys, by dragging and by clicks, and stays so', async () => {
+  const { json } = await server.call('POST', '/api/v1/agents/says/run', { input: 'go' })
+  const { page, ...visited } = await visit(chromium, server.url, `/studio/s/${json.session_id}/r/${json.run_id}`)
+  const splitter = page.getByRole('separator', { name: 'Width of the run' })
+  const width = async () => (await page.locator('.run').boundingBox())?.width ?? 0
+  const value = () => splitter.getAttribute('aria-valuenow')
+  await expect.poll(width).toBeCloseTo(0.42 * 1440, -1)
+  await splitter.focus()
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(width).toBeCloseTo(0.44 * 1440, -1)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  expect(await value()).toBe('40')
+  await page.keyboard.press('End')
+  await page.keyboard.press('ArrowLeft')
+  expect(await value()).toBe('66')
+  await page.keyboard.press('Home')
+  expect(await value()).toBe('28')
+  await splitter.click()
+  expect(await value()).toBe('42')
+  const box = await splitter.boundingBox()
+  await page.mouse.move((box?.x ?? 0) + 12, (box?.y ?? 0) + 20)
+  await page.mouse.down()
+  await page.mouse.move(720, 400, { steps: 4 })
+  await page.mouse.up()
+  expect(await value()).toBe('50')
+  await page.reload()
+  await expect.poll(width).toBeCloseTo(0.5 * 1440, -1)
+  expect(await lookAt(page)).toEqual([])
+  await page.evaluate("localStorage.removeItem('agentserve.run-width')")
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('a first session is said when it comes, after it was said that there is none', async () => {
+  const other = await startServer({}, { says: agent({ run: () => 'hello' }) })
+  const { page, end } = await visit(chromium, other.url, '/studio')
+  const said = page.locator('.sessions > [role=status]')
+  await expect.poll(() => said.textContent()).toBe('No session')
+  await other.call('POST', '/api/v1/agents/says/run', { input: 'go' })
+  await expect.poll(() => said.textContent()).toBe('1 session')
+  expect(await end()).toEqual(nothingWrong)
+  await other.close()
+})
+
+test('a form names the workflow whose input it asks for', async () => {
+  const { page, end } = await visit(chromium, server.url, '/studio?new')
+  await page.getByLabel('report workflow').check()
+  await page.getByRole('group', { name: 'Input of report' }).getByLabel('topic').waitFor()
+  expect(await end()).toEqual(nothingWrong)
+})
