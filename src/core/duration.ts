@@ -1,5 +1,5 @@
 /** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'30d'`. */
-export type Duration = number | string
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
 const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseDuration } from '../core/duration.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
 import { nearest } from '../core/text/nearest.ts'
 
 /*
@@ -104,7 +104,7 @@ export function duration(fromMs = 1, words = someTime, toMs = Number.POSITIVE_IN
     const ms = parseDuration(value)
     return ms !== undefined && ms >= fromMs && ms <= toMs
   }
-  return is<number | string>(words, fits).transform((value) => parseDuration(value) ?? fromMs)
+  return is<Duration>(words, fits).transform((value) => parseDuration(value) ?? fromMs)
 }
 
 /** An http or https address. */

@@ -52,7 +52,7 @@ function complaints(user: unknown, more: Partial<ResolveOptions> = {}): string[]
 
 describe('resolveConfig', () => {
   it('divides files from websites and repositories, whose times it reads', () => {
-    const site = { url: 'https://host.test/', depth: 2, every: '1d', delay: '1s', allowPrivate: true }
+    const site = { url: 'https://host.test/', depth: 2, every: '1d', delay: '1s', allowPrivate: true } as const
     const { knowledge } = resolve({ knowledge: { sources: ['docs', 'https://host.test/a', site] } })
     const plain = { allowHttp: false, allowPrivate: false }
     expect(knowledge.sources).toEqual(['docs'])

@@ -80,7 +80,7 @@ describe('SummaryManager', () => {
   })
 
   it('refuses a wrong timeout and a wrong model', () => {
-    expect(() => new SummaryManager({ model: 'ollama/x', timeout: 'soon' })).toThrow(/timeout/)
+    expect(() => new SummaryManager({ model: 'ollama/x', timeout: 'soon' as '1s' })).toThrow(/timeout/)
     expect(() => new SummaryManager({ model: 'gpt' as 'a/b' })).toThrow(/is not a model/)
     expect(new SummaryManager({ model: 'ollama/x', timeout: '5s' }).timeoutMs).toBe(5_000)
   })

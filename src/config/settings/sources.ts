@@ -1,3 +1,4 @@
+import type { input as Input } from 'zod'
 import { parseGitAddress } from '../../core/knowledge/git-address.ts'
 import { isRemote, type RemoteSource } from '../../core/knowledge/remote-source.ts'
 import { choose, duration, flag, integer, is, settings, text } from '../../schema/field.ts'
@@ -47,6 +48,8 @@ function problemOf(url: string): string | undefined {
 export const knowledgeSource = choose<typeof plain | typeof remote>((value) =>
   typeof value === 'object' && value !== null ? remote : plain,
 )
+
+export type KnowledgeSource = Input<typeof knowledgeSource>
 
 type Checked = ReturnType<(typeof knowledgeSource)['parse']>
 
