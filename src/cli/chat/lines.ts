@@ -8,6 +8,7 @@ import { formatSource } from '../runs/source-line.ts'
 import { toWaiting } from '../runs/waiting.ts'
 import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
+import { paintFor } from '../terminal/paint.ts'
 import { terminalJson } from '../terminal/text.ts'
 import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
 import type { Attachment } from './turn/attachment.ts'
@@ -70,17 +71,13 @@ async function* messages({ message, signal }: ChatSettings): AsyncGenerator<stri
 async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): Promise<Outcome> {
   const outcome: Outcome = { failed: false, sessionId: undefined, paused: undefined }
   const waiting: Waiting[] = []
-  let last = '\n'
+  const answer = await answerWriter()
   for await (const event of resumed === undefined ? runTurn(client, turn) : resumeTurn(client, resumed)) {
     if (event.type === 'text') {
-      if (event.text !== '') last = event.text
-      await write(event.text)
+      await write(answer.push(event.text))
       continue
     }
-    if (!last.endsWith('\n') && ['file', 'source', 'question', 'end'].includes(event.type)) {
-      await write('\n')
-      last = '\n'
-    }
+    if (['file', 'source', 'question', 'end'].includes(event.type)) await write(answer.end())
     if (event.type === 'file') await write(`${formatFile(event.file)}\n`)
     else if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
     else if (event.type === 'question') waiting.push(event.question.request)
@@ -93,6 +90,27 @@ async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): P
     }
   }
   return outcome
+}
+
+/** What streamed text is printed as; `end` closes its last line. */
+interface AnswerWriter {
+  push(text: string): string
+  end(): string
+}
+
+/** Rendered in a terminal that can show it, else as it comes. */
+async function answerWriter(): Promise<AnswerWriter> {
+  const { stdout } = process
+  if (stdout.isTTY && process.env.TERM !== 'dumb') {
+    const { MarkdownWriter } = await import('../markdown/writer.tsx')
+    return new MarkdownWriter({ columns: stdout.columns || 80, paint: paintFor(stdout) })
+  }
+  let last = '\n'
+  const take = (text: string) => {
+    if (text !== '') last = text
+    return text
+  }
+  return { push: take, end: () => take(last.endsWith('\n') ? '' : '\n') }
 }
 
 /** The run's recorded events, or the A2A stream's when the server sends no run id. */

@@ -39,7 +39,7 @@ Ctrl-C stops the server: active runs are cancelled and recorded. A second Ctrl-C
     page: 'security',
   },
   ask: {
-    details: `Prints the answer to one question on stdout, followed by its sources. Files and folders that you name are added to the
+    details: `Prints the answer to one question on stdout, followed by its sources: rendered in a terminal, as it is in a pipe. Files and folders that you name are added to the
 knowledge base first, unless they are unchanged.`,
     examples: ['agentserve ask "How do I set the port?"', 'agentserve ask "How do I set the port?" docs README.md'],
     page: 'knowledge',
@@ -56,6 +56,8 @@ to continue. If a run needs an approval or input, the next line answers it. A lo
 
 The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/attach\`, \`/detach\`, \`/summary\`, \`/sources\`, \`/save\`,
 \`/clear\` and \`/help\`. \`@file\` in a message sends that file with it. NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes all of them to a file.
+
+With \`--message\` it prints one answer and exits.
 
 Without a terminal, chat reads one message per line from stdin and prints the answers as plain text, or with \`--json\` the
 events of each run. The exit code is 0 if all runs completed, 1 if a run failed or needs an answer, 2 for a wrong call, and

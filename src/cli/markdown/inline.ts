@@ -28,10 +28,25 @@ function formatPiece(piece: Inline, paint: Paint): string {
     case 'image':
       return `[${piece.text}] (${piece.href})`
     default:
-      return piece.text
+      return joinLines(piece.text)
   }
 }
 
 function isAddress(text: string, href: string): boolean {
   return text === href || href === `mailto:${text}` || href === `http://${text}`
+}
+
+const lineEnd = /[ \t]*\n[ \t]*/g
+/** Where a source is named, as `[1] docs/a.md:12`, its line is one of its own. */
+const citation = /^\[\d+\] /
+/** Written without spaces between words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u
+
+/** A line end in a paragraph means a space, because the terminal has a width of its own. */
+function joinLines(text: string): string {
+  return text.replace(lineEnd, (end, at: number) => {
+    const after = text.slice(at + end.length, at + end.length + 12)
+    if (citation.test(after)) return '\n'
+    return unspaced.test(text.charAt(at - 1)) && unspaced.test(after.charAt(0)) ? '' : ' '
+  })
 }

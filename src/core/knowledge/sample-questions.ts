@@ -60,7 +60,7 @@ export function sampleQuestions(outlines: readonly Outline[]): string[] {
 function candidatesOf({ source, title, headings }: Outline): Candidate[] {
   const bonus = forNewcomers.test(`${source} ${title ?? ''}`) ? -0.5 : 0
   const all = [...headings, ...(title === undefined ? [] : [title])].flatMap((heading, place) => {
-    const asked = toQuestion(heading)
+    const asked = toQuestion(heading, title)
     // The title says least of what stands below it.
     const rank =
       asked === undefined ? 0 : asked.rank + bonus + (place === headings.length || heading === title ? 1.5 : 0)
@@ -78,7 +78,7 @@ function compare(one = '', other = ''): number {
 }
 
 /** `rank`: 0 for a heading that is a question itself. Undefined where nobody would ask. */
-function toQuestion(heading: string): { question: string; rank: number } | undefined {
+function toQuestion(heading: string, title = ''): { question: string; rank: number } | undefined {
   const plain = plainText(heading)
   if (
     plain === '' ||
@@ -96,7 +96,11 @@ function toQuestion(heading: string): { question: string; rank: number } | undef
   const rest = plain.slice(first.length)
   const verb = verbOf(first.toLowerCase(), rest.trim().split(' ', 1)[0] ?? '')
   if (verb !== undefined && !/[:;,]/.test(rest)) return { question: `How do I ${verb}${yours(rest)}?`, rank: 1 }
-  return { question: `What does “${plain}” say?`, rank: clause.test(plain) ? 2.5 : 2 }
+  const whose = plainText(title)
+  const rank = clause.test(plain) ? 2.5 : 2
+  if (whose === '' || whose === plain || whose.length + plain.length > longestHeading)
+    return { question: `What does “${plain}” say?`, rank }
+  return { question: `What does “${whose}” say about “${plain}”?`, rank }
 }
 
 function verbOf(first: string, next: string): string | undefined {

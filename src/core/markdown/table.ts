@@ -11,6 +11,8 @@ export interface Table {
 const ruler = /^ {0,3}(?=.*[|:])\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
 /** HTML is no row. */
 const tag = /^ {0,3}<[^|]*$/
+/** A source below a table, as `[1] docs/a.md:12`, is no row either. */
+const citation = /^\[\d+\] [^|]*$/
 /** Cells that are added to short rows, in a table: a thousand columns and rows of one letter are a million. */
 const mostAdded = 1000
 
@@ -28,7 +30,7 @@ export function tableAt(lines: readonly string[], at: number): { block: Table; e
   let end = at + 2
   for (; end < lines.length; end++) {
     const line = lines[end] ?? ''
-    if (isBlank(line) || interrupts(line) || tag.test(line)) break
+    if (isBlank(line) || interrupts(line) || tag.test(line) || citation.test(line)) break
     const cells = cellsOf(line).slice(0, head.length)
     for (; cells.length < head.length && added < mostAdded; added++) cells.push('')
     rows.push(cells)

@@ -12,13 +12,17 @@ const show = (text: string, columns = 40, paint = plain) =>
 
 describe('Markdown', () => {
   it.each([
-    ['headings and paragraphs', '# One\n\ntwo\nthree', 'One\n\ntwo\nthree'],
+    ['headings and paragraphs', '# One\n\ntwo\nthree', 'One\n\ntwo three'],
     ['styles', '**b** *i* ~~d~~ `c` &lt;x&gt; \\*', 'b i d `c` <x> *'],
     ['links with their URL, once', '[docs](http://x.test/a) http://y.test', 'docs (http://x.test/a) http://y.test'],
     ['pictures', '![a cat](cat.png)', '[a cat] (cat.png)'],
     ['lists in lists', '- a\n  - b\n- [x] c\n\n3. d\n4. e', '• a\n  • b\n• [x] c\n\n3. d\n4. e'],
     ['long items beside their mark', `- ${'word '.repeat(9)}`, `• ${'word '.repeat(7).trim()}\n  word word`],
-    ['quotes', '> a\n> b', '│ a\n│ b'],
+    ['quotes', '> a\n> b', '│ a b'],
+    ['lines of a paragraph as one, and of an item', 'one \n  two **x**\nthree\n\n- a\n  b', 'one two x three\n\n• a b'],
+    ['hard line breaks', 'one\\\ntwo  \nthree', 'one\ntwo\nthree'],
+    ['a source on a line of its own', 'It is\none.\n[1] docs/a.md:3', 'It is one.\n[1] docs/a.md:3'],
+    ['lines of Chinese and Japanese without a space, of Korean with one', '端口\n服务\n한국\n어', '端口服务 한국 어'],
     ['code', '```ts\nif (a) {\n  b\n}\n```', '  if (a) {\n    b\n  }'],
     ['tables', '| a | bb |\n|--:|:-:|\n| 100 | 你 |', '  a │ bb\n────┼───\n100 │ 你'],
     ['HTML as it is written', '<b>x</b>', '<b>x</b>'],

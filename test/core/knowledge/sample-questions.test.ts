@@ -46,8 +46,8 @@ it('takes one question of each document in turn, the most natural first, and non
   expect(questions).toEqual([
     'May dogs come along?',
     'How do I pay?',
-    'What does “Winter hours” say?',
-    'What does “Deposit” say?',
+    'What does “Hours” say about “Winter hours”?',
+    'What does “Fees” say about “Deposit”?',
     'What does “Hours” say?',
     'What does “Fees” say?',
   ])
