@@ -261,9 +261,13 @@ longer need approval for every call.`,
     page: 'troubleshooting',
   },
   completion: {
-    details: `Prints a script that completes commands and flags with the Tab key. For bash, put \`source <(agentserve completion bash)\`
+    details: `Prints a script that completes commands, flags, agents, sessions, runs and documents with the Tab key. For bash, put \`source <(agentserve completion bash)\`
 into \`~/.bashrc\`. For zsh, put \`source <(agentserve completion zsh)\` into \`~/.zshrc\` after \`compinit\`. For fish, write the
-output to \`~/.config/fish/completions/agentserve.fish\`.`,
-    examples: ['agentserve completion bash'],
+output to \`~/.config/fish/completions/agentserve.fish\`.
+
+The ids come from the data folder of the working folder, and agents from its running server too. Shells complete the word
+\`agentserve\`, not \`npx agentserve\`: in a project, write \`alias agentserve='npx agentserve'\` first; then the script asks
+\`node_modules/.bin/agentserve\`. \`completion ids sessions\` prints what Tab would offer.`,
+    examples: ['agentserve completion bash', 'agentserve completion ids sessions'],
   },
 }

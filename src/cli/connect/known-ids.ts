@@ -1,0 +1,36 @@
+import { terminalLine } from '../terminal/text.ts'
+import { findRunningServer } from './running-server.ts'
+
+/** Tab must feel instant: a server that is slower is not waited for. */
+const patienceMs = 60
+
+/** Ids for Tab: of the data folder, and the agents of its running server too. One line each. */
+export async function idsFor(
+  kind: 'agents' | 'sessions' | 'runs' | 'documents',
+  dataFolder: string,
+): Promise<{ ids: string[]; waits: boolean }> {
+  const { knownIds } = await import('../../server/database/known-ids.ts')
+  const known = knownIds(dataFolder, kind)
+  const late = Symbol('late')
+  const served = kind === 'agents' ? await Promise.race([servedAgents(dataFolder), pause(late)]) : []
+  const ids = new Set([...(served === late ? [] : (served as string[])), ...known])
+  // Others could not be typed, and could harm a terminal.
+  return { ids: [...ids].filter((id) => id !== '' && terminalLine(id) === id), waits: served === late }
+}
+
+function pause<T>(value: T): Promise<T> {
+  return new Promise((resolve) => setTimeout(resolve, patienceMs, value).unref())
+}
+
+async function servedAgents(dataFolder: string): Promise<string[]> {
+  const found = await findRunningServer(dataFolder, async () => process.env.AGENTSERVE_KEY || undefined)
+  if (found === undefined) return []
+  try {
+    return (await found.client.agents.list()).agents.map(({ id }) => id)
+  } catch {
+    // Without a key that it takes, it says nothing.
+    return []
+  } finally {
+    await found.client.close()
+  }
+}
