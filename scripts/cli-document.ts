@@ -26,10 +26,19 @@ it opens [a conversation about your documents](getting-started.md#ask-your-own-d
 In this order:
 
 1. The server that \`--url\` or \`AGENTSERVE_URL\` names.
-2. Otherwise the server that is running on the data folder. It writes its address to \`server.json\` there.
-3. Otherwise a server inside the command's own process, without a socket, which is closed at the end.
+2. Otherwise the process that owns the data folder: \`dev\` or \`start\`, or another command. \`server.json\` there says where it is.
+3. Otherwise a server inside the command's own process. The command owns the folder until its end.
 
-So the commands work with and without a running server.
+So any number of commands work side by side on one data folder, with and without a running server. A command that owns the
+folder serves the others over a Unix socket there, \`agentserve.sock\`, or over a named pipe on Windows; it opens no port. Its config
+answers: a command with another \`--config\` says so. All must be of the same version.
+
+- When the owner ends, it first finishes the runs of the others, for at most 10 s; Ctrl-C ends it at once. The others find the
+  next owner, or become it, and go on.
+- When the owner is killed, its runs are \`interrupted\`. A \`chat\` keeps what it has shown of the answer and offers to send the message again.
+- \`dev\` and \`start\` take the folder over from a \`chat\` that has no run under way. They wait for up to 10 s and then say which
+  command has it.
+- A command that can't reach the owner within 5 s names it too.
 
 An address and its key must come from the same place: \`--url\` with \`--key\`, or \`AGENTSERVE_URL\` with \`AGENTSERVE_KEY\`,
 both in the environment or both in \`.env\`. The server of the data folder is sent \`--key\` or \`AGENTSERVE_KEY\`, or else one of

@@ -19,7 +19,7 @@ import { memoryStore } from './store/sessions/memory/store.ts'
 
 export { ingestSources } from './server/ingest-sources.ts'
 export { configParts } from './server/parts.ts'
-export type { HealthRouter, OpenServer, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
+export type { HealthRouter, OpenServer, OwnedFolder, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
 /** What a config has in `server`, and its prices. */

@@ -14,7 +14,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const signals = watchSignals()
   try {
     const defineAll = async () => (await import('./define-all.ts')).defineAll()
-    return await runCommand(args, { ...signals.context, defineAll })
+    return await runCommand(args, { ...signals.context, command: args[0] ?? 'chat', defineAll })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 || isHelp(args) ? exit.ok : exit.usage
     if (signals.context.stoppedBy() !== undefined) return exit.interrupted

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerRaw, parseError } from './client-error.ts'
 import { CapturedResponse, InjectedRequest } from './inject.ts'
-import { type Bound, bind, type ListenAddress } from './listen.ts'
+import { type Bound, bind, bindSocket, type ListenAddress } from './listen.ts'
 import { type KernelOptions, type KernelSettings, resolveKernelOptions } from './options.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import type { InjectRequest, InjectResponse } from './request.ts'
@@ -21,9 +21,12 @@ export interface Kernel {
   handle: RequestListener
   /** The same pipeline with no socket. Host is `localhost` unless given. */
   inject(request: InjectRequest): Promise<InjectResponse>
-  listen(address: ListenAddress): Promise<Bound>
+  /** On an address, or on a Unix socket. */
+  listen(address: ListenAddress | { path: string }): Promise<Bound>
   /** The ids of requests whose answer is not complete. */
   requestIds(): string[]
+  /** From now on, refusals say that another server will answer. */
+  leave(): void
   /**
    * Stops accepting and closes idle connections. Active requests get the deadline, then they are cut. Producers of
    * streams should have ended them before. Resolves when every connection is closed.
@@ -77,14 +80,15 @@ export function createKernel(options: KernelOptions): Kernel {
     handle: (request, response) => pipeline.serve(request, response, false),
     requestIds: () => pipeline.requestIds(),
     inject,
+    leave: () => pipeline.leave(),
     async listen(address) {
-      pipeline.setBoundHost(address.host)
+      pipeline.setBoundHost('path' in address ? 'localhost' : address.host)
       server = openServer(settings, pipeline)
       server.on('connection', (socket) => {
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
       })
-      const bound = await bind(server, address)
+      const bound = await ('path' in address ? bindSocket(server, address.path) : bind(server, address))
       server.on('error', (error) => settings.logger.error({ error }, 'a connection could not be accepted'))
       return bound
     },

@@ -48,6 +48,29 @@ export async function bind(server: Server, { host, port }: ListenAddress): Promi
   return { host: host ?? ip, port: boundPort, url: urlOf(host ?? ip, boundPort), addressUrl: urlOf(ip, boundPort) }
 }
 
+/**
+ * Listens on a Unix socket that only this user can open, or on a named pipe of Windows. The path must be free. Resolves when
+ * connections are accepted.
+ */
+export async function bindSocket(server: Server, path: string): Promise<Bound> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) =>
+      reject(new AppError('unavailable', `Can't listen on the socket ${path}: ${error.message}.`, { cause: error }))
+    server.once('error', onError)
+    // The socket is made within this call: nobody else can open it for a moment before its mode is set.
+    const mask = process.umask(0o177)
+    try {
+      server.listen({ path }, () => {
+        server.off('error', onError)
+        resolve()
+      })
+    } finally {
+      process.umask(mask)
+    }
+  })
+  return { host: path, port: 0, url: `unix:${path}`, addressUrl: `unix:${path}` }
+}
+
 /** The http URL of an address; every-interface addresses become the loopback one. */
 export function urlOf(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`

@@ -70,8 +70,8 @@ interface OwnSettings {
   onRequest: ((record: RequestRecord) => void) | undefined
   /** Makes the answer to a failed navigation of a browser, for a person; without it, it is JSON as for all others. */
   errorPage: ((error: AppError, requestId: string) => Reply) | undefined
-  /** With this secret the server proves its identity to commands, on any handler at the path. */
-  proof: { path: string; secret: string } | undefined
+  /** With this secret the server proves its identity to commands, on any handler at the path. `socketPath`: what it listens on. */
+  proof: { path: string; secret: string; socketPath?: string | undefined } | undefined
 }
 
 export interface KernelSettings extends KernelConfig, OwnSettings {}

@@ -1,3 +1,4 @@
+import { leavingHeader } from '../core/access/server-proof.ts'
 import { AppError, toAppError } from '../core/error.ts'
 import { DenseMap } from '../runtime/dense-map.ts'
 import { encodeLarge, isLarge } from '../runtime/json.ts'
@@ -27,6 +28,8 @@ export interface Pipeline {
    * request that arrived completely is still answered, as the last one. False when the socket has no active request.
    */
   interrupt(socket: object, error: AppError): boolean
+  /** From now on, refusals with `unavailable` say that another server will answer. */
+  leave(): void
   /** New requests are `unavailable`, connections close after their answer. */
   startClosing(onIdle: () => void): void
   requestIds(): string[]
@@ -58,6 +61,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let waiting: (() => void)[] = []
   let table = createRouteTable([])
   let whenClosing: (() => void) | undefined
+  let isLeaving = false
 
   const done = (exchange: Exchange) => {
     if (!active.delete(exchange.serial)) return
@@ -108,7 +112,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       return
     }
     try {
-      await write(exchange, wordError(error, exchange), true)
+      const reply = wordError(error, exchange)
+      const says = isLeaving && error.code === 'unavailable'
+      await write(exchange, says ? { ...reply, headers: { ...reply.headers, [leavingHeader]: '1' } } : reply, true)
     } catch (secondCause) {
       const second = toAppError(secondCause)
       logInternal(second, exchange)
@@ -200,6 +206,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         exchange.abortBody(error)
       }
       return true
+    },
+    leave() {
+      isLeaving = true
     },
     startClosing(onIdle) {
       whenClosing = onIdle

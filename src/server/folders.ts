@@ -1,8 +1,6 @@
 import { dirname, relative } from 'node:path'
-import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
-import { timestamp } from '../core/time.ts'
-import { version } from '../core/version.ts'
-import type { ServerHint } from '../store/data-folder.ts'
+import type { ResolvedConfig } from '../config/types.ts'
+import type { FolderOwner, ServerHint } from '../store/data-folder.ts'
 
 /** The folders that this server locks while it is open. */
 export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boolean): Set<string> {
@@ -22,12 +20,16 @@ export function keptFolderOf({ server, dataFolder }: ResolvedConfig, program: bo
 }
 
 /** What commands need to find the server. */
-export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number, secret: string): ServerHint {
+export function toHint(
+  { server, file }: ResolvedConfig,
+  owner: FolderOwner,
+  place: Pick<ServerHint, 'url' | 'socket'>,
+  secret: string,
+): ServerHint {
   return {
-    pid: process.pid,
-    url,
-    version,
-    started_at: timestamp(startedAtMs),
+    ...owner,
+    ...place,
+    config: file,
     prefix: server.prefix,
     a2a_prefix: server.a2a.prefix,
     health_path: server.healthPath,

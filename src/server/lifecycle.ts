@@ -5,7 +5,7 @@ import type { Bound } from '../http/listen.ts'
 import { pause, within } from '../runtime/abort.ts'
 import type { ShutdownOptions } from './types.ts'
 
-const defaultDeadlineMs = 10_000
+export const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
 const minDisposeMs = 2_000
 
@@ -18,12 +18,12 @@ export interface LifecycleSteps {
   /** Called once after `open`: resumes the work of an earlier process. */
   takeUp(): Promise<void>
   /** Called before anything is opened; throws when the configuration forbids listening. */
-  assertMayListen(): void
+  assertMayListen(): unknown
   listen(): Promise<Bound>
   /** Publishes the address for other commands. */
   announce(bound: Bound, onClose: OnClose): Promise<void>
   /** Called once connections are accepted. */
-  onListening(): void
+  onListening(): unknown
   /** Ends active runs, at the latest after the deadline. May be called again with a shorter one. */
   endRuns(deadlineMs: number): Promise<void>
   closeConnections(deadlineMs: number): Promise<void>

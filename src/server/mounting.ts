@@ -50,6 +50,8 @@ export interface MountingOptions
   server: ResolvedServerConfig
   /** Where MCP keeps what must survive a restart. */
   folder: string | undefined
+  /** For the other commands of the data folder. */
+  folderRoutes: readonly Route[]
   /** The config's. */
   file: string | undefined
 }
@@ -68,7 +70,8 @@ export interface Mounting {
 }
 
 /** REST, A2A, useChat, OpenAI, MCP and the user's own routes; the user's win. */
-export function createMounting({ kernel, services, store, server, file, folder, ...about }: MountingOptions): Mounting {
+export function createMounting(options: MountingOptions): Mounting {
+  const { kernel, services, store, server, file, folder, folderRoutes, ...about } = options
   const servicesOf = servicesPerCaller(services, store, server)
   const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
   const needsKey = server.authKeys.length > 0
@@ -168,7 +171,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
     const all = groups()
     if (!isChecked) assertNoClash(all, server, file)
     isChecked = true
-    kernel.setRoutes([...all.flatMap(({ routes }) => routes), ...own])
+    kernel.setRoutes([...all.flatMap(({ routes }) => routes), ...folderRoutes, ...own])
   }
 
   return {

@@ -3,6 +3,7 @@ import { createErrorPage } from '../api/server/error-page.ts'
 import { createLogger } from '../config/logger.ts'
 import type { ResolvedConfig } from '../config/types.ts'
 import { proofBytes } from '../core/access/server-proof.ts'
+import { parseDuration } from '../core/duration.ts'
 import { createId } from '../core/id.ts'
 import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
@@ -13,8 +14,10 @@ import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { CurrentConfig } from './current-config.ts'
 import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
+import { folderRoutes } from './folder/folder-routes.ts'
+import { ownerOf } from './folder/lock.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
-import { Lifecycle, type OnClose } from './lifecycle.ts'
+import { defaultDeadlineMs, Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounting } from './mounting.ts'
@@ -30,7 +33,8 @@ import type { OpenServer, ServerPurpose } from './types.ts'
 const nothing: Recovered = { interrupted: [], queued: [] }
 
 /** Puts all parts together; does no I/O before `start` or the first `inject`. */
-export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadConfig }: ServerPurpose): OpenServer {
+export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): OpenServer {
+  const { mode, onRunEnd, loadConfig, folder: owned, socket } = purpose
   const program = mode !== 'embedded'
   const { server, dataFolder } = initial
   assertKeysForAnyOrigin(server)
@@ -40,7 +44,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
   /** Of this process's life, for clients: after a restart they read again what they have read. */
   const serverId = createId('srv')
   /** Commands that may read the data folder get it from there. */
-  const secret = randomBytes(proofBytes).toString('base64url')
+  const secret = socket?.secret ?? randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
   const metrics = createMetrics({ version, startedAtMs })
   /** Queued runs of an earlier process. */
@@ -67,7 +71,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     ...server,
     logger,
     clock,
-    proof: program ? { path: server.healthPath, secret } : undefined,
+    proof: program ? { path: server.healthPath, secret, socketPath: socket?.path } : undefined,
     errorPage: createErrorPage(servedStudio(server)),
     onRequest(record) {
       metrics.countRequest(record)
@@ -77,7 +81,8 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
 
   async function open(onClose: OnClose): Promise<void> {
     for (const folder of foldersOf(initial, program)) {
-      const lock = await lockDataFolder(folder)
+      const isOwned = owned !== undefined && folder === dataFolder
+      const lock = isOwned ? owned.lock : await lockDataFolder(folder)
       onClose(() => lock.release())
       await removeLeftCopies(folder)
     }
@@ -99,7 +104,8 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     if (peers !== undefined) onClose(() => peers.close())
     if (!isGuest) await (database === undefined ? recover() : untilDone(recover, database.place, options))
     if (recovered.interrupted.length > 0) {
-      logger.warn({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
+      const level = mode === 'command' ? 'info' : 'warn'
+      logger[level]({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
     }
     if (knowledge !== undefined) {
       await knowledge.open()
@@ -124,14 +130,17 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
         if (peers === undefined) await summaries.recover()
         else summaries.takeUp()
       },
-      assertMayListen: () => assertMayListen(server, program, logger),
-      listen: () => listenOn(kernel, server.address, program, logger),
+      assertMayListen: () => socket ?? assertMayListen(server, program, logger),
+      listen: () => (socket === undefined ? listenOn(kernel, server.address, program, logger) : kernel.listen(socket)),
       async announce({ addressUrl }, onClose) {
         if (!program) return
         onClose(() => removeServerHint(dataFolder))
-        await writeServerHint(dataFolder, toHint(server, addressUrl, startedAtMs, secret))
+        const place = socket === undefined ? { url: addressUrl } : { socket: socket.path }
+        const { owner = ownerOf(mode, startedAtMs) } = owned ?? {}
+        await writeServerHint(dataFolder, toHint(initial, owner, place, secret))
       },
-      onListening: () => config.ingest(),
+      // Commands ask for it when they need it.
+      onListening: () => socket ?? config.ingest(),
       endRuns: (deadlineMs) => runs.shutdown(deadlineMs),
       closeConnections: (deadlineMs) => kernel.close({ deadlineMs }),
       idle: () => config.idle(),
@@ -165,6 +174,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.() }),
     folder: keptFolderOf(initial, program),
+    folderRoutes: socket === undefined ? [] : folderRoutes(socket, config),
   }
   const mounting = createMounting(about)
   life.signal.addEventListener('abort', () => mounting.close(), { once: true })
@@ -173,6 +183,13 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
   return {
     services,
     underWay: () => ({ run_ids: runs.ids(), request_ids: kernel.requestIds() }),
+    async finishRuns({ deadline, signal } = {}) {
+      kernel.leave()
+      const hurry = () => void runs.shutdown(0)
+      signal?.addEventListener('abort', hurry, { once: true })
+      await runs.shutdown(signal?.aborted === true ? 0 : (parseDuration(deadline) ?? defaultDeadlineMs))
+      signal?.removeEventListener('abort', hurry)
+    },
     ready: life.ready,
     start: () => life.start(),
     listen() {

@@ -8,6 +8,7 @@ import type { Route } from '../http/router.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { LoadFailure } from '../service/live/items.ts'
 import type { Services } from '../service/services.ts'
+import type { DataFolderLock, FolderOwner } from '../store/data-folder.ts'
 import type { ServerMode } from '../wire/me.ts'
 import type { ConfigOnDisk } from './project-tests.ts'
 
@@ -62,8 +63,26 @@ export interface OpenServer extends Server {
   /** How many files of the knowledge sources are still to be ingested, 0 before they are counted; undefined when all are. */
   filesToCome(): number | undefined
   readonly services: Services
+  /** Takes no new runs. Resolves when those under way have ended, which is at the latest when the deadline has passed. */
+  finishRuns(options?: Pick<ShutdownOptions, 'deadline' | 'signal'>): Promise<void>
   /** The ids of runs and requests that have not ended. */
   underWay(): { run_ids: string[]; request_ids: string[] }
+}
+
+/** The data folder of a command that serves the folder's other commands. */
+export interface OwnedFolder {
+  lock: DataFolderLock
+  owner: FolderOwner
+}
+
+/** Serves the folder's other commands. */
+export interface CommandSocket {
+  /** A free path, or the name of a pipe. */
+  path: string
+  /** By which the server proves itself. */
+  secret: string
+  /** A server wants the folder. False: this command needs it until its end. */
+  onRelease(): boolean
 }
 
 /** The differences between the command line and an embedding program. */
@@ -73,6 +92,10 @@ export interface ServerPurpose {
    * an open bind without keys.
    */
   mode: ServerMode
+  /** The data folder, when it is locked already; it is released with the server. */
+  folder?: OwnedFolder | undefined
+  /** In place of an address. */
+  socket?: CommandSocket | undefined
   /**
    * Called once a run's end or pause is durable. Runs wait for it, so keep it fast. When set, requests are logged at
    * debug level.

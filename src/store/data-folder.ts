@@ -9,12 +9,23 @@ export interface DataFolderLock {
   release(): Promise<void>
 }
 
-/** The address of the server that owns a folder. Only a hint: the lock says whether a server runs. */
-export interface ServerHint {
+/** Who owns a folder. */
+export interface FolderOwner {
   pid: number
-  url: string
+  /** Of the command line, such as `chat`. */
+  command: string
   version: string
   started_at: string
+}
+
+/** The address of the server that owns a folder. Only a hint: the lock says whether a server runs. */
+export interface ServerHint extends FolderOwner {
+  /** Absent: it listens on a socket. */
+  url?: string | undefined
+  /** The absolute path of its Unix socket, or the name of its pipe. */
+  socket?: string | undefined
+  /** The config file; absent: none. */
+  config?: string | undefined
   /** The path prefix of its routes, if it is not the default. */
   prefix?: string | undefined
   a2a_prefix?: string | undefined
@@ -31,10 +42,10 @@ const hintFile = 'server.json'
 
 /**
  * Makes this process the only owner of the folder, which is created (0700) if it is missing. The kernel releases the
- * lock when the process dies. Throws `conflict` when another process is the owner, `unavailable` when the folder can't
+ * lock when the process dies. With an `owner`, `server.json` tells others about it until the release. Throws `conflict` when another process is the owner, `unavailable` when the folder can't
  * be written.
  */
-export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+export async function lockDataFolder(folder: string, owner?: FolderOwner): Promise<DataFolderLock> {
   const path = join(folder, 'lock.db')
   try {
     await makeFolder(folder)
@@ -52,10 +63,17 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     const message = `Another agentserve owns the data folder '${folder}'. Stop it, or name another folder.`
     throw new AppError('conflict', message, { cause: error })
   }
+  // It is only told: on a full disk, whoever has the folder must still be able to read it.
+  if (owner !== undefined) await writeServerHint(folder, owner).catch(() => {})
   let released: Promise<void> | undefined
+  const release = async () => {
+    if (owner !== undefined) await removeServerHint(folder)
+    await connection.exec('ROLLBACK')
+    await connection.close()
+  }
   return {
     release() {
-      released ??= connection.exec('ROLLBACK').then(() => connection.close())
+      released ??= release()
       return released
     },
   }
@@ -82,7 +100,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** Replaces the hint atomically, readable only by its owner. */
-export async function writeServerHint(folder: string, hint: ServerHint): Promise<void> {
+export async function writeServerHint(folder: string, hint: FolderOwner | ServerHint): Promise<void> {
   const path = join(folder, hintFile)
   const next = `${path}.new`
   // An existing file would keep its mode, and its creator could read the secret.

@@ -105,7 +105,11 @@ const floors: Record<string, Floor> = {
     types: ['wire'],
     folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'state/run', 'parts'],
   },
-  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database remote served'] },
+  server: {
+    rooms: ['*'],
+    except: ['cli', 'client', 'index', 'studio'],
+    folders: ['.', 'database remote served folder'],
+  },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
     folders: [

@@ -4,8 +4,11 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keepSharedPostgres } from './postgres/shared-server.ts'
 
-/** What all tests of a run share: Node's compiled code, the home folder, empty databases to copy, and Postgres. No test removes it. */
-const shared = new Set(['node-compile-cache', 'home', 'databases', 'postgres'])
+/**
+ * What all tests of a run share: Node's compiled code, the home folder, empty databases to copy, Postgres, and the folder of the
+ * sockets of data folders with long paths. No test removes it.
+ */
+const shared = new Set(['node-compile-cache', 'home', 'databases', 'postgres', `agentserve-${process.geteuid?.()}`])
 
 /**
  * Temporary files of LanceDB, which a program that a test kills at that moment can't remove. That a program which lives

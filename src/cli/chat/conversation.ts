@@ -45,6 +45,8 @@ export class Conversation {
   lastRunId: string | undefined
   #running: AbortController | undefined
   readonly #waiting = new Waiting(this)
+  /** The last message, while it may be sent again because the server stopped during its run. */
+  #interrupted: { text: string; attached: readonly Attachment[] } | undefined
 
   constructor(client: Client, { agentId, kind, sessionId, files = [] }: ConversationOptions) {
     this.client = client
@@ -65,6 +67,13 @@ export class Conversation {
 
   async send(text: string): Promise<void> {
     if (this.#waiting.isActive) return this.#waiting.answer(text)
+    const sent = this.#interrupted
+    this.#interrupted = undefined
+    if (sent !== undefined && /^no?$/i.test(text.trim())) return
+    if (sent !== undefined && /^y(?:es)?$/i.test(text.trim())) {
+      this.attached = sent.attached
+      return this.send(sent.text)
+    }
     const { agentId, sessionId, attached } = this
     let files: readonly Attachment[]
     try {
@@ -81,15 +90,21 @@ export class Conversation {
     this.details = new TurnDetails()
     const turn = { agentId, message: text, files, sessionId, follow: true }
     let started = false
+    let interrupted = false
     const { client } = this
     await this.#follow(async function* (signal) {
       for await (const event of runTurn(client, { ...turn, signal })) {
         started ||= event.type === 'started'
+        interrupted = event.type === 'end' && event.end.status === 'interrupted'
         yield event
       }
     })
     // What the server has not taken can be sent again.
     if (!started) this.attached = attached
+    if (interrupted && this.kind !== 'workflow') {
+      this.#interrupted = { text, attached }
+      this.note('Send it again? y sends it; anything else is a new message.')
+    }
   }
 
   /** Cancels the active or waiting run; false when there is none. */

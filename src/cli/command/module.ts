@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 
 export interface CommandContext {
+  /** The command's name, such as `chat`. */
+  command: string
   /** Aborts at the first Ctrl-C or SIGTERM; a second one ends the process. */
   signal: AbortSignal
   stoppedBy(): NodeJS.Signals | undefined

@@ -6,7 +6,7 @@ import type { CommandContext } from './module.ts'
 const maxMs = 20_000
 
 /** The first SIGINT or SIGTERM aborts the signal. A second one, or the timeout, ends the process at once. */
-export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; close(): void } {
+export function watchSignals(): { context: Omit<CommandContext, 'command' | 'defineAll'>; close(): void } {
   const controller = new AbortController()
   let stoppedBy: NodeJS.Signals | undefined
   const stop = (signal: NodeJS.Signals) => {

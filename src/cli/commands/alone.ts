@@ -10,7 +10,6 @@ import type { CommandContext } from '../command/module.ts'
 import { type Connection, connect } from '../connect/connect.ts'
 import { findNamedServer } from '../connect/named-server.ts'
 import { findDataFolder } from '../connect/project.ts'
-import { readOwnSources } from '../knowledge/own-sources.ts'
 import { hint } from '../terminal/called-as.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -88,16 +87,17 @@ async function whyNot(folder: string, dataFolder: string): Promise<string | unde
 
 /** Reads the documents, says which, and finds questions that they answer. */
 async function prepare(
-  { client, own }: Connection,
+  connection: Connection,
   agent: Entity,
   configFile: string | undefined,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<string[]> {
+  const { client, own } = connection
   const told = agent.model === 'offline' ? tellOfModels(configFile, progress) : undefined
   try {
     if (!agent.knowledge) return []
-    await readDocuments(own, progress, signal)
+    await readDocuments(connection, progress, signal)
     const line = await toldOnce(() => documentsLine(client, signal), own === undefined, signal)
     progress.say(line ?? `There are no documents yet. ${hint('ingest <paths>')} adds some.`)
     if (line === undefined) return []
@@ -127,15 +127,16 @@ async function tellOfModels(configFile: string | undefined, progress: Progress):
   progress.say(wayToModel(await modelAtHand(process.cwd()), configFile && relative(process.cwd(), configFile)))
 }
 
-async function readDocuments(own: Connection['own'], progress: Progress, signal: AbortSignal): Promise<void> {
-  if (own === undefined) return
+async function readDocuments(connection: Connection, progress: Progress, signal: AbortSignal): Promise<void> {
+  const { own } = connection
+  if (own === undefined) return connection.readSources(signal)
   const show = () => {
     const left = own.server.filesToCome()
     progress.reading(left === undefined ? 'Reading the documents …' : `Reading the documents … ${left} to come`)
   }
   const timer = setInterval(show, progressEveryMs)
   try {
-    await readOwnSources(own, signal)
+    await connection.readSources(signal)
   } finally {
     clearInterval(timer)
     progress.reading(undefined)

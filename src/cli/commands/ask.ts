@@ -9,7 +9,6 @@ import { ownKnowledge } from '../ingest/files.ts'
 import { ingestPaths } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
-import { readOwnSources } from '../knowledge/own-sources.ts'
 
 interface AskOptions extends ConnectOptions {
   agent?: string
@@ -27,24 +26,36 @@ export const command: CommandModule<AskOptions> = {
     const { signal } = context
     const files = await readAttachments(attach)
     const { chatByLines } = await import('../chat/lines.ts')
-    return withClient(options, context, async (client, _url, own) => {
-      if (paths.length > 0) {
-        const report = createIngestReport({ json: false, quiet: true })
-        try {
-          const root = process.cwd()
-          const prune = await isOwnFolder(options, root)
-          const wanted = { root, paths, settings: {}, prune, quiet: true, signal, own: ownKnowledge(own) }
-          await ingestPaths(client, wanted, report)
-        } finally {
-          report.end()
+    return withClient(
+      options,
+      context,
+      async (client, _url, connection) => {
+        if (paths.length > 0) {
+          const report = createIngestReport({ json: false, quiet: true })
+          try {
+            const root = process.cwd()
+            const prune = await isOwnFolder(options, root)
+            const wanted = { root, paths, settings: {}, prune, quiet: true, signal, own: ownKnowledge(connection.own) }
+            await ingestPaths(client, wanted, report)
+          } finally {
+            report.end()
+          }
+        } else {
+          await connection.readSources(signal)
+          await sayIfEmpty(client, signal)
         }
-      } else {
-        await readOwnSources(own, signal)
-        await sayIfEmpty(client, signal)
-      }
-      const agentId = agent ?? (await findAnswerer(client, signal))
-      return chatByLines(client, { agentId, sessionId: undefined, message, files, json: options.json === true, signal })
-    })
+        const agentId = agent ?? (await findAnswerer(client, signal))
+        return chatByLines(client, {
+          agentId,
+          sessionId: undefined,
+          message,
+          files,
+          json: options.json === true,
+          signal,
+        })
+      },
+      { stays: true },
+    )
   },
 }
 

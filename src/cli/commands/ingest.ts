@@ -81,8 +81,11 @@ export const command: CommandModule<IngestOptions> = {
     const ingestOnce = async () => {
       const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
       try {
-        before = await withClient(options, context, (client, _url, own) =>
-          ingestPaths(client, { ...wanted, before, own: ownKnowledge(own) }, report),
+        before = await withClient(
+          options,
+          context,
+          (client, _url, { own }) => ingestPaths(client, { ...wanted, before, own: ownKnowledge(own) }, report),
+          { stays: true },
         )
       } finally {
         report.end()

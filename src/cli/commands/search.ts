@@ -5,7 +5,6 @@ import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
 import { filterFlag, filterWords, parseFilters } from '../knowledge/filters.ts'
-import { readOwnSources } from '../knowledge/own-sources.ts'
 import { formatRank } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
 import { print, printJson, say } from '../terminal/output.ts'
@@ -40,15 +39,20 @@ export const command: CommandModule<SearchOptions> = {
     const filters = parseFilters(filter)
     const settings = { limit, mode, collection, filters, context: around, explain }
     const { signal } = context
-    const results = await withClient(options, context, async (client, _url, own) => {
-      await readOwnSources(own, signal)
-      const answer = await client.knowledge.search(words.join(' '), settings, { signal })
-      if (answer.count === 0 && options.json !== true) {
-        say('Nothing found.')
-        await sayIfEmpty(client, signal, collection)
-      }
-      return answer.results
-    })
+    const results = await withClient(
+      options,
+      context,
+      async (client, _url, connection) => {
+        await connection.readSources(signal)
+        const answer = await client.knowledge.search(words.join(' '), settings, { signal })
+        if (answer.count === 0 && options.json !== true) {
+          say('Nothing found.')
+          await sayIfEmpty(client, signal, collection)
+        }
+        return answer.results
+      },
+      { stays: true },
+    )
     if (options.json) for (const hit of results) printJson(hit)
     for (const [index, hit] of options.json ? [] : results.entries()) {
       const text = terminalLine(hit.content)

@@ -1,48 +1,122 @@
-import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import { createClient } from '../../client/create.ts'
-import type { ResolvedConfig } from '../../config/types.ts'
-import type { OpenServer, ShutdownOptions } from '../../server.ts'
+import { sourcesPath } from '../../core/access/folder-paths.ts'
+import { commandKeyFor } from '../../core/access/server-proof.ts'
+import { abortable } from '../../runtime/abort.ts'
+import type { ShutdownOptions } from '../../server.ts'
 import type { ConnectOptions } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
-import { terminalLogger } from '../terminal/logger.ts'
+import { say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
+import { FolderLink } from './folder-link.ts'
+import { nameOf } from './holder.ts'
 import { findNamedServer } from './named-server.ts'
-import { findDataFolder, loadProject } from './project.ts'
-import { findRunningServer } from './running-server.ts'
+import { ownOrConnect } from './own-or-connect.ts'
+import { openOwn } from './own-server.ts'
+import { findDataFolder } from './project.ts'
+import { transportTo } from './running-server.ts'
+import type { ServerHint } from './server-file.ts'
 import { serverKey } from './server-key.ts'
 import { withSuggestion } from './suggestion.ts'
-import { waitForFolder } from './wait-for-folder.ts'
+import { type OwnServer, standIns, type Target, targetAt } from './target.ts'
 
 export interface Connection {
   client: Client
-  /** Of the server that is running; undefined for one in this process. */
-  url?: string
+  /** Of the server that is running; undefined for a command, this one or another. */
+  readonly url: string | undefined
   /** The server in this process, and its config. */
-  own?: { server: OpenServer; config: ResolvedConfig }
+  readonly own: OwnServer | undefined
+  /** Ingests the sources of the config, as a server does when it starts. One that runs has done so: nothing happens then. */
+  readSources(signal: AbortSignal): Promise<void>
   close(options?: ShutdownOptions): Promise<void>
 }
 
-/** Connects to `--url`, else the data folder's running server, else a server in this process until `close`. */
-export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
+export interface Stay {
+  /** The command uses `own`, so it keeps the folder until its end, also when `dev` or `start` wants it. */
+  stays?: boolean
+}
+
+/** How long the next owner is waited for while the last one finishes its runs. */
+const leavingMs = 15_000
+const releaseMs = 10_000
+
+/** Connects to `--url`, else to the server of the data folder, which is this process when there is no other. */
+export async function connect(
+  options: ConnectOptions,
+  context: CommandContext,
+  { stays = false }: Stay = {},
+): Promise<Connection> {
   const dataFolder = await findDataFolder(options)
   const named = findNamedServer(options)
-  if (named !== undefined) return toConnection(createClient(named), named.url)
-  const running = async () => {
-    const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint, context.signal))
-    return found === undefined ? undefined : toConnection(found.client, found.hint.url)
+  if (named !== undefined) return toNamed(createClient(named), named.url)
+  const { signal } = context
+  const link = new FolderLink((leaving) =>
+    ownOrConnect<Target>({
+      dataFolder,
+      command: context.command,
+      signal,
+      ...(leaving !== undefined && { patienceMs: leavingMs }),
+      async connect(running) {
+        if (running.secret === leaving?.hint?.secret) return undefined
+        const { socket, secret, auth } = running
+        const ownKey = auth ? commandKeyFor(secret) : undefined
+        const key = socket === undefined ? await serverKey(options, running, signal) : ownKey
+        const other = otherConfig(options, running)
+        if (other !== undefined) say(other)
+        return targetAt(running, key, transportTo(running))
+      },
+      own: (folder) =>
+        openOwn({
+          options,
+          dataFolder,
+          folder,
+          signal,
+          onRelease() {
+            if (!stays) void link.release(releaseMs)
+            return !stays
+          },
+        }),
+    }),
+  )
+  await link.open()
+  const client = createClient({ transport: link.send, ...standIns })
+  return {
+    client,
+    get url() {
+      return link.current?.hint?.url
+    },
+    get own() {
+      return link.current?.own
+    },
+    async readSources(signal) {
+      const { own, hint } = link.current ?? {}
+      if (own !== undefined && own.config.knowledge.sources.length > 0) {
+        own.server.refreshSources()
+        await abortable(own.server.ingested(), signal)
+      }
+      if (hint?.socket === undefined) return
+      const answer = await link.send({ method: 'POST', url: sourcesPath, headers: {}, signal })
+      for await (const _ of answer.body);
+    },
+    async close({ deadline } = {}) {
+      await client.close()
+      // A signal that has come already ended the command; the next one ends the process.
+      const hurry = signal.aborted ? {} : { signal }
+      await link.close({ ...hurry, ...(deadline !== undefined && { deadline }) })
+    },
   }
-  const open = () => openInProcess(options, context.signal)
-  return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
 }
 
 export async function withClient<T>(
   options: ConnectOptions,
   context: CommandContext,
-  work: (client: Client, url: string | undefined, own: Connection['own']) => Promise<T>,
+  work: (client: Client, url: string | undefined, connection: Connection) => Promise<T>,
+  stay?: Stay,
 ): Promise<T> {
-  const connection = await connect(options, context)
+  const connection = await connect(options, context, stay)
   try {
-    return await work(connection.client, connection.url, connection.own)
+    return await work(connection.client, connection.url, connection)
   } catch (error) {
     throw await withSuggestion(error, connection.client)
   } finally {
@@ -50,30 +124,19 @@ export async function withClient<T>(
   }
 }
 
-async function openInProcess(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
-  const { openServer } = await import('../../server.ts')
-  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
-  const { prefix, a2a, healthPath, authKeys } = config.server
-  // Access to the folder is full access, and the texts of hashed keys are unknown here.
-  const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
-  const keys = authKeys.length === 0 ? [] : [...authKeys, own]
-  const server = openServer({ ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } })
-  const client = createClient({
-    transport: (request) => server.inject(request),
-    apiKey: own.key,
-    prefix,
-    a2aPrefix: a2a.prefix,
-    healthPath,
-  })
-  try {
-    await client.health()
-  } catch (error) {
-    await server.shutdown({ deadline: 0 })
-    throw error
-  }
-  return { client, own: { server, config }, close: (options) => server.shutdown(options) }
+/** Set when the server answers with another config than the one that was asked for. */
+function otherConfig({ config }: ConnectOptions, running: ServerHint): string | undefined {
+  if (config === undefined || resolve(config) === running.config) return undefined
+  const theirs = running.config === undefined ? 'no config file' : terminalLine(running.config)
+  return `${nameOf(running)} answers, with ${theirs} and not ${terminalLine(config)}.`
 }
 
-function toConnection(client: Client, url: string): Connection {
-  return { client, url, close: () => client.close() }
+function toNamed(client: Client, url: string): Connection {
+  return {
+    client,
+    url,
+    own: undefined,
+    async readSources() {},
+    close: () => client.close(),
+  }
 }

@@ -1,14 +1,26 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { isProofText, plainAddress } from '../../core/access/server-proof.ts'
 
-/** What a running server writes to `server.json` in its data folder. */
-export interface ServerHint {
+/** Who has the data folder: the process says it as soon as it has locked it. */
+export interface FolderOwner {
   pid: number
-  /** An address of this machine, with its port and no path. */
-  url: string
+  command: string
+  version: string
+  /** ISO 8601. */
+  since: string
+}
+
+/** What a running server writes to `server.json` in its data folder. */
+export interface ServerHint extends FolderOwner {
+  /** An address of this machine, with its port and no path; undefined: it has a socket. */
+  url?: string | undefined
+  /** The absolute path of a Unix socket, or the name of a pipe. */
+  socket?: string | undefined
+  /** The config file. */
+  config?: string | undefined
   /** Prefix of the routes; absent: the defaults. */
   prefix?: string | undefined
   a2a_prefix?: string | undefined
@@ -20,7 +32,8 @@ export interface ServerHint {
   auth: boolean
 }
 
-export type ServerFile = { hint: ServerHint } | { refusal: string } | undefined
+/** `owner` alone: it does not serve yet. */
+export type ServerFile = { hint: ServerHint } | { owner: FolderOwner } | { refusal: string } | undefined
 
 const maxBytes = 64 * 1024
 const maskOfOthers = 0o066
@@ -54,17 +67,25 @@ export async function readServerFile(path: string): Promise<ServerFile> {
 function readHint(text: string): ServerFile {
   const hint = parse(text)
   if (hint === undefined || typeof hint.pid !== 'number') return { refusal: 'it is damaged' }
+  const owner = {
+    pid: hint.pid,
+    command: word(hint.command) ?? 'server',
+    version: word(hint.version) ?? 'unknown',
+    since: word(hint.started_at) ?? '',
+  }
+  if (hint.secret === undefined && hint.url === undefined && hint.socket === undefined) return { owner }
   if (!isProofText(hint.secret)) return { refusal: 'it has no secret, so no server can prove that it wrote it' }
-  const url = ownUrl(hint.url)
-  if (url === undefined) return { refusal: 'it does not name an address of this machine' }
-  const { pid, secret } = hint
+  const socket = socketPath(hint.socket)
+  const url = socket === undefined ? ownUrl(hint.url) : undefined
+  if (socket === undefined && url === undefined) return { refusal: 'it does not name an address of this machine' }
   const places = {
+    config: word(hint.config),
     prefix: path(hint.prefix),
     a2a_prefix: path(hint.a2a_prefix),
     health_path: path(hint.health_path),
     mcp_path: hint.mcp_path === null ? null : path(hint.mcp_path),
   }
-  return { hint: { url, pid, secret, ...places, auth: hint.auth === true } }
+  return { hint: { ...owner, url, socket, secret: hint.secret, ...places, auth: hint.auth === true } }
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
@@ -76,8 +97,17 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
+function word(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= 4096 ? value : undefined
+}
+
 function path(value: unknown): string | undefined {
   return typeof value === 'string' && /^(?:\/[^\s?#]*)?$/.test(value) ? value : undefined
+}
+
+function socketPath(value: unknown): string | undefined {
+  const given = word(value)
+  return given !== undefined && isAbsolute(given) && !given.includes('\0') ? given : undefined
 }
 
 /** Undefined unless the URL has a literal address of this machine: a name may later resolve elsewhere. */

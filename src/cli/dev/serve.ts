@@ -5,10 +5,10 @@ import type { OpenServer, ServerPurpose } from '../../server.ts'
 import { exit } from '../command/exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
+import { ownOrConnect } from '../connect/own-or-connect.ts'
 import { loadProject, type Project } from '../connect/project.ts'
-import { findRunningServer } from '../connect/running-server.ts'
+import { askToRelease } from '../connect/release.ts'
 import { loadUserConfig } from '../connect/user-config.ts'
-import { waitForFolder } from '../connect/wait-for-folder.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
 import { announce, announceJson } from './announce.ts'
@@ -18,6 +18,8 @@ import { type SourceWatch, watchSources } from './watch-sources.ts'
 
 /** In which a proxy sees that this server stops, and sends its requests to the others. */
 const drainMs = 5_000
+/** How long a command that has the folder may take to let go of it. */
+const releaseMs = 10_000
 
 /** Serves until a signal or a fatal error. `dev` adds its terminal and, by default, reloading. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -95,14 +97,21 @@ interface Opened {
   ended: Promise<void>
 }
 
-async function open({ config }: Project, { signal }: CommandContext, purpose: ServerPurpose): Promise<Opened> {
+async function open({ config }: Project, context: CommandContext, purpose: ServerPurpose): Promise<Opened> {
   const { openServer } = await import('../../server.ts')
   const { dataFolder } = config
-  return waitForFolder({
+  const { signal, command } = context
+  /** Owners that have been asked to let go of the folder. */
+  const asked = new Set<string>()
+  return ownOrConnect<Opened>({
     dataFolder,
+    command,
     signal,
-    async open() {
-      const server = openServer(config, purpose)
+    patienceMs: releaseMs,
+    pauseMs: 20,
+    why: `which did not let go of it within ${releaseMs / 1000} s`,
+    async own(folder) {
+      const server = openServer(config, { ...purpose, folder })
       const ended = server.start()
       ended.catch(() => {})
       // Waiting for a database can take long.
@@ -118,15 +127,17 @@ async function open({ config }: Project, { signal }: CommandContext, purpose: Se
       }
       return { server, ended }
     },
-    async instead() {
-      const other = await findRunningServer(dataFolder)
-      if (other === undefined) return undefined
-      await other.client.close()
-      const { url, pid } = other.hint
-      throw new AppError(
-        'unavailable',
-        `${dataFolder} is already served at ${url} (process ${pid}). Stop that server, or name another folder with --data.`,
-      )
+    async connect(running) {
+      const { url, pid, secret } = running
+      if (url !== undefined) {
+        throw new AppError(
+          'unavailable',
+          `${dataFolder} is already served at ${url} (process ${pid}). Stop that server, or name another folder with --data.`,
+        )
+      }
+      if (!asked.has(secret)) await askToRelease(running, signal)
+      asked.add(secret)
+      return undefined
     },
   })
 }

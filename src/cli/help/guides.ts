@@ -52,7 +52,8 @@ The line at the bottom counts seconds and tokens; tokens with \`≈\` are estima
 the line starts a new line. Up and Down go through your earlier messages.
 
 Ctrl-C clears the line, which Up brings back, and cancels the answer. A second Ctrl-C quits (exit code 130) and prints how
-to continue. If a run needs an approval or input, the next line answers it. A lost connection is retried.
+to continue. If a run needs an approval or input, the next line answers it. A lost connection is retried; a
+message whose run was interrupted can be sent again.
 
 The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/attach\`, \`/detach\`, \`/summary\`, \`/sources\`, \`/save\`,
 \`/clear\` and \`/help\`. \`@file\` in a message sends that file with it. NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes all of them to a file.
@@ -77,7 +78,7 @@ prints the command that answers it.`,
 the documents, a tool \`ask_…\` for each agent, team and workflow, and \`get_run\`, \`answer_run\` and \`cancel_run\`. Only
 messages go to stdout; what agents, libraries and programs print there goes to stderr.
 
-Calls go to the server that runs on the data folder, or else to one in this process. That one is closed a second after the last
+Calls go to the process that owns the data folder, or else to a server in this one. That one is closed a second after the last
 call, so other commands, hosts and servers can use the folder meanwhile. The next call reads the config and the sources again,
 and tells the host when the tools have changed. While files are still being read, \`search\` answers from those that are there and
 says how many are to come (\`files_to_come\`). Approvals and questions of a run are put to the person at the host, if the host can.

@@ -90,9 +90,8 @@ async function findAddress(options: PrintOptions): Promise<Address> {
   const named = options.url ?? fromEnvironment('AGENTSERVE_URL') ?? fromEnvFile('AGENTSERVE_URL')
   if (named) return { url: named, path: mcpPath, needsKey: true, isRunning: false }
   const running = await findRunningServer(dataFolder)
-  if (running === undefined) return { url: usualUrl, path: mcpPath, needsKey: true, isRunning: false }
-  await running.client.close()
-  const { url, auth, mcp_path: path = mcpPath } = running.hint
+  if (running?.url === undefined) return { url: usualUrl, path: mcpPath, needsKey: true, isRunning: false }
+  const { url, auth, mcp_path: path = mcpPath } = running
   return { url, path, needsKey: auth, isRunning: true }
 }
 

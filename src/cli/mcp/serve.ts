@@ -41,7 +41,7 @@ export async function serveMcp(context: CommandContext, { agent: only = [], ...o
   const link = new Link({
     async connect() {
       const { connect } = await import('../connect/connect.ts')
-      return connect(options, context)
+      return connect(options, context, { stays: true })
     },
     async onConnected(connection) {
       if (performance.now() - sourcesReadMs >= sourcesRestMs) {

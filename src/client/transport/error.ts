@@ -145,6 +145,7 @@ function isErrorCode(value: unknown): value is ErrorCode {
 
 const explanations: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there; is the server running?',
+  ENOENT: 'nothing listens there any more',
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   ECONNRESET: 'the connection was lost',
@@ -153,7 +154,7 @@ const explanations: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
 }
 
-const beforeAnythingWasSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+const beforeAnythingWasSent = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
 
 /** Whether the server can't have seen the request. */
 export function isUndelivered({ cause }: AppError): boolean {

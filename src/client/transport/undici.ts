@@ -1,11 +1,14 @@
 import type { OpenTransport } from './transport.ts'
 
-/** Uses undici, which is loaded with the first request. Paths are appended to `base`. */
-export function createUndiciTransport(base: string): OpenTransport {
+/** Uses undici, which is loaded with the first request. Paths are appended to `base`. `socketPath`: connects to this Unix socket. */
+export function createUndiciTransport(base: string, socketPath?: string): OpenTransport {
   const opening = once(async () => {
     const { Agent, request } = await import('undici')
     // The caller sets time limits: a model may take any time to answer.
-    return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }
+    return {
+      request,
+      agent: new Agent({ headersTimeout: 0, bodyTimeout: 0, ...(socketPath && { connect: { socketPath } }) }),
+    }
   })
   return {
     async send({ method, url, headers, body, signal }) {

@@ -9,6 +9,9 @@ import { isIPv6 } from 'node:net'
 export const challengeHeader = 'X-Agentserve-Challenge'
 export const proofHeader = 'X-Agentserve-Proof'
 
+/** On refusals of a server that is about to release its data folder: another one will answer. */
+export const leavingHeader = 'X-Agentserve-Leaving'
+
 export const proofBytes = 32
 
 const encoded = /^[A-Za-z0-9_-]{43}$/
@@ -18,9 +21,14 @@ export function isProofText(value: unknown): value is string {
   return typeof value === 'string' && encoded.test(value)
 }
 
-/** `place` is the address that the command called: see `placeOf`. */
+/** `place` is the address that the command called: see `placeOf`; of a socket its path. */
 export function proofFor(secret: string, challenge: string, place: string): string {
   return createHmac('sha256', Buffer.from(secret, 'base64url')).update(`${challenge} ${place}`).digest('base64url')
+}
+
+/** The key of commands that share an owner's socket: who can read its `server.json` can read the data folder too. */
+export function commandKeyFor(secret: string): string {
+  return createHmac('sha256', Buffer.from(secret, 'base64url')).update('key of commands').digest('base64url')
 }
 
 /** Compares in constant time. */

@@ -8,7 +8,8 @@ export function proofHeaders({ method, headers, incoming, settings }: Exchange):
   const challenge = headers[lowerChallengeHeader]
   const { localAddress, localPort } = incoming.socket ?? {}
   if (method !== 'GET' || settings.proof === undefined || !isProofText(challenge)) return []
-  if (localAddress === undefined || localPort === undefined) return []
-  // Not the Host header: the other side chooses it.
-  return [proofHeader, proofFor(settings.proof.secret, challenge, placeOf(localAddress, localPort))]
+  // Not the Host header: the other side chooses it. A Unix socket has no address.
+  const isAddress = localAddress !== undefined && localPort !== undefined
+  const place = isAddress ? placeOf(localAddress, localPort) : incoming.socket && settings.proof.socketPath
+  return place === undefined ? [] : [proofHeader, proofFor(settings.proof.secret, challenge, place)]
 }

@@ -49,6 +49,7 @@ describe('the data folder', () => {
     const lock = await lockDataFolder(folder)
     const hint = {
       pid: 1,
+      command: 'start',
       url: 'http://127.0.0.1:8080',
       version: '0.1.0',
       started_at: '2030-01-01T00:00:00.000Z',

@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { ResolvedConfig } from '../../../config/types.ts'
+import { nameOf } from '../../connect/holder.ts'
 import type { ServerHint } from '../../connect/server-file.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
@@ -19,7 +20,11 @@ export async function checkFolder(dataFolder: string, running: ServerHint | unde
   } catch {
     return wrong('data', `${folder} is not writable`, 'change its permissions, or name another folder with --data')
   }
-  if (running !== undefined) return ok('data', `${dataFolder}, in use by process ${running.pid} at ${running.url}`)
+  if (running !== undefined)
+    return ok(
+      'data',
+      `${dataFolder}, in use by ${nameOf(running)}${running.url === undefined ? '' : ` at ${running.url}`}`,
+    )
   return ok(
     'data',
     folder === dataFolder ? dataFolder : `${dataFolder}, does not exist yet; the first command creates it`,
@@ -31,7 +36,7 @@ export async function checkPort(
   running: ServerHint | undefined,
 ): Promise<Finding> {
   const { port, host, named } = address
-  if (running !== undefined && Number(new URL(running.url).port) === port)
+  if (running?.url !== undefined && Number(new URL(running.url).port) === port)
     return ok('port', `${port}, used by the running server`)
   const problem = await listen(port, host)
   if (problem === undefined) return ok('port', `${port} is free`)
