@@ -1,6 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { version } from '../../core/version.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { localTime } from '../terminal/when.ts'
 import type { FolderOwner } from './server-file.ts'
 
 /** The error of a command that can't have the folder: who has it, since when, and why that is no help. */
@@ -22,17 +23,9 @@ export function assertSameVersion(dataFolder: string, owner: FolderOwner): void 
 }
 
 export function nameOf({ command, pid, since }: FolderOwner): string {
-  const start = new Date(since)
-  const when = Number.isNaN(start.getTime()) ? '' : `, since ${shown(start)}`
+  const start = terminalLine(process.stderr.isTTY ? localTime(since) : since).slice(0, 40)
+  const when = start === '' ? '' : `, since ${start}`
   return `\`agentserve ${terminalLine(command).slice(0, 40)}\` (process ${pid}${when})`
-}
-
-/** Local time in a terminal. */
-function shown(at: Date): string {
-  if (process.stderr.isTTY !== true) return at.toISOString()
-  const two = (number: number) => String(number).padStart(2, '0')
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
 
 /** What a killed process has left tells nothing about the one that has the folder now. */

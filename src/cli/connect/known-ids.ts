@@ -1,5 +1,7 @@
+import { commandKeyFor } from '../../core/access/server-proof.ts'
 import { terminalLine } from '../terminal/text.ts'
-import { findRunningServer } from './running-server.ts'
+import { findRunningServer, transportTo } from './running-server.ts'
+import { clientOf, targetAt } from './target.ts'
 
 /** Tab must feel instant: a server that is slower is not waited for. */
 const patienceMs = 60
@@ -23,14 +25,16 @@ function pause<T>(value: T): Promise<T> {
 }
 
 async function servedAgents(dataFolder: string): Promise<string[]> {
-  const found = await findRunningServer(dataFolder, async () => process.env.AGENTSERVE_KEY || undefined)
-  if (found === undefined) return []
+  const running = await findRunningServer(dataFolder)
+  if (running === undefined) return []
+  const key = running.socket === undefined ? process.env.AGENTSERVE_KEY || undefined : commandKeyFor(running.secret)
+  const target = targetAt(running, key, transportTo(running))
   try {
-    return (await found.client.agents.list()).agents.map(({ id }) => id)
+    return (await clientOf(target).agents.list()).agents.map(({ id }) => id)
   } catch {
     // Without a key that it takes, it says nothing.
     return []
   } finally {
-    await found.client.close()
+    await target.close()
   }
 }

@@ -1,3 +1,5 @@
+import type { Client } from '../../client/client.ts'
+import { createClient } from '../../client/create.ts'
 import type { ClientRequest, OpenTransport, Transport } from '../../client/transport/transport.ts'
 import type { ResolvedConfig } from '../../config/types.ts'
 import type { OpenServer, ShutdownOptions } from '../../server.ts'
@@ -44,6 +46,11 @@ export function addressed(request: ClientRequest, { paths, key }: Target): Clien
   const url = request.url.replace(/^~(api|a2a|health)/, (_, name: string) => of[name] ?? '')
   const headers = key === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${key}` }
   return { ...request, url, headers }
+}
+
+/** A client of this server alone. */
+export function clientOf(target: Target): Client {
+  return createClient({ transport: (request) => target.send(addressed(request, target)), ...standIns })
 }
 
 /** The server of another process. */
