@@ -266,6 +266,15 @@ export const KnowledgeConfig = component(
     available_vector_dbs: z.array(z.string()),
     vector_db: z.object({ type: z.string(), collection: z.string() }),
     embedding_model: EmbeddingModel,
+    rerank: z
+      .object({
+        model: z.string(),
+        candidates: z.int(),
+        timeout_ms: z.int(),
+        problem: z.string().nullable().describe('Why searches go on without it.'),
+      })
+      .nullable()
+      .describe('The cross-encoder that orders the best results of hybrid searches anew.'),
     readers: z.array(z.object({ name: z.string(), media_types: z.array(z.string()), extensions: z.array(z.string()) })),
     features: z.object({ search: z.boolean(), content: z.boolean(), documents: z.boolean() }),
     limits: z.object({

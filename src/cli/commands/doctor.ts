@@ -14,7 +14,7 @@ import { terminalText } from '../terminal/text.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Finding, ok, warning, wrong } from './doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from './doctor/machine.ts'
-import { checkModels, checkSentenceModel } from './doctor/models.ts'
+import { checkModels, checkReranker, checkSentenceModel } from './doctor/models.ts'
 import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, existing } from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
@@ -102,6 +102,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield checkMcp(config.server, running)
   yield* await checkModels(config)
   yield* await checkSentenceModel(config)
+  yield* await checkReranker(config)
   yield* checkTools(config, context.signal)
   let isSound = true
   for await (const finding of checkAllStorage(config, false)) {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import type { Client } from '../../client/client.ts'
 import type { IngestSettings } from '../../client/knowledge.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
@@ -68,8 +69,23 @@ export async function ingestContent(
   options: Omit<IngestFiles, 'root' | 'sources'>,
 ): Promise<FileResult> {
   const { source } = content
-  if (options.dryRun) return { source, outcome: 'added', chunks: 0 }
-  return toResult(await ingestOne({}, source, () => ingestBytes(client, content, options)))
+  const work = options.dryRun ? askAboutBytes : ingestBytes
+  return toResult(await ingestOne({}, source, () => work(client, content, options)))
+}
+
+/** What `ingestBytes` would do: `needed` for content that is new or has changed. */
+export async function askAboutBytes(
+  client: Client,
+  { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
+  { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
+): Promise<IngestOutcome> {
+  const { collection, ...each } = settings
+  const content_hash = createHash('sha256')
+    .update(inUtf8(source, bytes, encoding))
+    .digest('hex')
+  const item = { ...each, source, name: source, media_type: mediaType, content_hash }
+  const { results } = await client.knowledge.ingestMany({ documents: [item], collection }, { signal })
+  return results[0] ?? { source, outcome: 'needed', document_id: null, chunk_count: 0 }
 }
 
 /** Rejects when the server refuses. */

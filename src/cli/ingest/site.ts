@@ -10,7 +10,7 @@ import { allDocuments } from '../knowledge/documents.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { advice } from './address.ts'
-import { type FileResult, ingestBytes, toResult } from './files.ts'
+import { askAboutBytes, type FileResult, ingestBytes, toResult } from './files.ts'
 import type { IngestPaths } from './paths.ts'
 import type { IngestReport } from './report.ts'
 
@@ -55,6 +55,7 @@ function targetOf(client: Client, wanted: IngestPaths, dryRun: boolean): PageTar
   const { settings, signal } = wanted
   const { collection } = settings
   const { documents } = client.knowledge
+  const work = dryRun ? askAboutBytes : ingestBytes
   /** None of a collection that is not there yet. */
   async function* ofCollection(filter: { source?: string }) {
     try {
@@ -70,10 +71,9 @@ function targetOf(client: Client, wanted: IngestPaths, dryRun: boolean): PageTar
     },
     validatorsOf: (document) => validatorsOf(document, settings),
     async ingest({ source, bytes, mediaType, validators }) {
-      if (dryRun) return { source, outcome: 'needed', document_id: null, chunk_count: 0 }
       const metadata = pageMetadata(settings.metadata, validators)
       const own = { ...wanted, settings: { ...settings, metadata } }
-      return ingestOne({}, source, () => ingestBytes(client, { source, bytes, mediaType }, own))
+      return ingestOne({}, source, () => work(client, { source, bytes, mediaType }, own))
     },
     async remove({ document_id }) {
       if (!dryRun) await documents.delete(document_id, { signal })

@@ -237,6 +237,8 @@ export interface KnowledgeConfig {
   available_vector_dbs: string[]
   vector_db: { type: string; collection: string }
   embedding_model: { provider: string; model: string; dimensions: number }
+  /** The cross-encoder of hybrid searches; null without. `problem`: why searches go on without it. */
+  rerank: { model: string; candidates: number; timeout_ms: number; problem: string | null } | null
   readers: { name: string; media_types: string[]; extensions: string[] }[]
   features: { search: boolean; content: boolean; documents: boolean }
   limits: { max_chunk_size: number; max_search_limit: number; max_context: number; max_request_bytes: number }

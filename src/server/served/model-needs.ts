@@ -1,6 +1,8 @@
+import type { ResolvedConfig } from '../../config/types.ts'
 import { type PackageProvider, packageProviders } from '../../core/model.ts'
 import { modelCacheFolder } from '../../knowledge/embedders/model-files.ts'
 import { findModel, defaultModel as sentenceModel } from '../../knowledge/embedders/transformers.ts'
+import { crossEncoder } from '../../knowledge/rerankers/cross-encoder.ts'
 import { hasPackage, packageName, providerPackages } from '../../models/packages.ts'
 
 /** What a model named `provider/model` lacks, and what to do; undefined if nothing is missing. */
@@ -19,4 +21,9 @@ export async function sentenceModelState(): Promise<{ model: string; folder: str
   const folder = modelCacheFolder()
   const found = await findModel(folder, sentenceModel)
   return { model: sentenceModel, folder, missing: 'missing' in found ? found.missing : undefined }
+}
+
+/** Why the cross-encoder of the configuration can't be used; undefined if it can, or if there is none. */
+export async function rerankerProblem({ knowledge, root }: ResolvedConfig): Promise<string | undefined> {
+  return knowledge.rerank && crossEncoder({ ...knowledge.rerank, root }).problem()
 }

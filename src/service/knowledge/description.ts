@@ -3,11 +3,12 @@ import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
 import { defaultChunkOverlap, defaultChunkSize, knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { KnowledgeOptions } from './knowledge.ts'
 
-export function describeKnowledge(
+export async function describeKnowledge(
   options: KnowledgeOptions,
   collection: string,
   embedding: Embedding,
-): KnowledgeConfig {
+): Promise<KnowledgeConfig> {
+  const { reranker } = options
   const size = options.chunkDefaults?.chunkSize ?? defaultChunkSize
   const overlap = options.chunkDefaults?.chunkOverlap ?? defaultChunkOverlap(size)
   return {
@@ -21,6 +22,14 @@ export function describeKnowledge(
     available_vector_dbs: [...options.availableVectorDbs],
     vector_db: { type: options.vectors.type, collection },
     embedding_model: embedding,
+    rerank: reranker
+      ? {
+          model: reranker.model,
+          candidates: reranker.candidates,
+          timeout_ms: reranker.timeoutMs,
+          problem: (await reranker.problem()) ?? null,
+        }
+      : null,
     readers: options.readers.list(),
     features: { ...options.features },
     limits: {

@@ -114,6 +114,7 @@ export const knowledgeExamples = {
     available_vector_dbs: ['lancedb', 'memory'],
     vector_db: { type: 'lancedb', collection: 'default' },
     embedding_model: { provider: 'static', model: 'docs-en-1', dimensions: 128 },
+    rerank: null,
     readers: [{ name: 'markdown', media_types: ['text/markdown'], extensions: ['.md'] }],
     features: { search: true, content: true, documents: true },
     limits: { max_chunk_size: 20000, max_search_limit: 100, max_context: 5, max_request_bytes: 10485760 },

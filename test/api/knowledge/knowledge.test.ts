@@ -60,6 +60,7 @@ function recordingKnowledge(): Knowledge {
       available_vector_dbs: ['memory'],
       vector_db: { type: 'memory', collection: 'default' },
       embedding_model: embedding,
+      rerank: null,
       readers: [],
       features: { search: true, content: true, documents: true },
       limits: { max_chunk_size: 20000, max_search_limit: 100, max_context: 5, max_request_bytes: 1 },

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -6,6 +6,11 @@ import { crossEncoder, type RerankerOptions } from '../../../src/knowledge/reran
 import { knowledgeFolder } from '../../support/knowledge/folder.ts'
 import { tinyCrossEncoderName, writeTinyCrossEncoder } from '../../support/knowledge/tiny-cross-encoder.ts'
 import { command, createProject, type Project, serve } from '../../support/program.ts'
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const pids = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return pids.split(' ').filter(Boolean).map(Number)
+}
 
 describe('a cross-encoder', () => {
   let cacheFolder: string
@@ -69,6 +74,28 @@ describe('a cross-encoder', () => {
     await expect(patient.score('gull', ['gull'], never)).rejects.toThrow('is not in')
     expect(await eager.score('gull', ['gull'], never)).toEqual([share(1)])
   })
+
+  it.runIf(process.platform === 'linux')(
+    'goes on in a new process when its own is killed, with nothing left behind',
+    async () => {
+      await writeTinyCrossEncoder(cacheFolder)
+      const reranker = open({ pauseMs: 0 })
+      expect(await reranker.score('gull', ['gull'], never)).toEqual([share(1)])
+      const [first, ...others] = await childrenOf(process.pid)
+      expect(others).toEqual([])
+      process.kill(first ?? 0, 'SIGKILL')
+      await expect.poll(() => childrenOf(process.pid)).toEqual([])
+      expect(await reranker.score('gull', ['tide', 'gull'], never)).toEqual([share(0), share(1)])
+      const [second] = await childrenOf(process.pid)
+      const interrupted = reranker.score('gull', Array<string>(400).fill('gull tide'), never)
+      interrupted.catch(() => {})
+      process.kill(second ?? 0, 'SIGKILL')
+      await expect(interrupted).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await reranker.score('gull', ['gull'], never)).toEqual([share(1)])
+      await reranker.close()
+      await expect.poll(() => childrenOf(process.pid)).toEqual([])
+    },
+  )
 
   it('leaves out what nobody waits for any more, and nothing runs after it is closed', async () => {
     await writeTinyCrossEncoder(cacheFolder)
@@ -142,6 +169,10 @@ export default defineConfig({
     expect(stdout).toMatch(/^ {2}reranked {2}2 passages by \.\/models\/tiny\/shared-words in \d/m)
     expect(stdout).toMatch(/^ +# +RANK +SCORE +KEYWORD .*FUSED +RERANK +WHERE$/m)
     expect(stdout).toMatch(/^ +\[1\] +1 +0\.953 .* 1 \(0\.95\) +docs\/all\.md/m)
+    const config = await command(project, ['knowledge', 'config'])
+    expect(config.stdout).toMatch(/reranker +\.\/models\/tiny\/shared-words \(the best \d+ results, 60 s at most\)/)
+    const doctor = await command(project, ['doctor'])
+    expect(doctor.stdout).toMatch(/reranker +\.\/models\/tiny\/shared-words orders the best \d+ results/)
     const { url } = await started(project)
     const body = JSON.stringify({ input: 'storm gull anchor' })
     const headers = { 'content-type': 'application/json' }
@@ -161,6 +192,13 @@ export default defineConfig({
       /^ {2}reranked {2}no: The reranker can't be used: the model tiny\/none is not in .*models\.$/m,
     )
     expect(stdout).toContain('2 of 2 passages')
+    const config = await command(project, ['knowledge', 'config', '--json'])
+    expect(JSON.parse(config.stdout).rerank).toMatchObject({
+      model: 'tiny/none',
+      problem: expect.stringContaining('is not in'),
+    })
+    const doctor = await command(project, ['doctor'])
+    expect(doctor.stdout).toContain('searches go on without a reranker: the model tiny/none is not in')
     const server = await started(project)
     expect(server.stdout() + server.stderr()).toContain(
       'search results are not reranked: the model tiny/none is not in',

@@ -59,6 +59,15 @@ test('a crawl goes through a running server, into a new collection, and stops at
   const { code, stdout, stderr } = await command(project, ['ingest', `${site.url}/`, ...flags])
   expect({ code, stdout, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('2 added') })
   expect(await sources()).toEqual(['/', '/tide'])
+  site.pages.set('/tide', page('ebb'))
+  site.pages.set('/more', page('more'))
+  site.pages.set('/', page('harbour', '/tide', '/more'))
+  const dry = await command(project, ['ingest', `${site.url}/`, ...flags, '--dry-run'])
+  expect(dry.stderr).toContain('1 added, 2 replaced, 0 unchanged')
+  site.pages.set('/', page('harbour', '/tide'))
+  const again = await command(project, ['ingest', `${site.url}/`, ...flags, '--dry-run'])
+  expect(again.stderr).toContain('0 added, 1 replaced, 1 unchanged')
+  expect(await sources()).toEqual(['/', '/tide'])
   for (const wrong of [
     ['notes', '--depth', '1'],
     [site.url, '--limit', '3'],

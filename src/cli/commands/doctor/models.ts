@@ -1,5 +1,5 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
-import { modelLacks, sentenceModelState } from '../../../server/served/model-needs.ts'
+import { modelLacks, rerankerProblem, sentenceModelState } from '../../../server/served/model-needs.ts'
 import { servedModels, unusedModels } from '../../../server/served/models.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
@@ -28,4 +28,13 @@ export async function checkSentenceModel({ server }: ResolvedConfig): Promise<Fi
   const { model, folder, missing } = await sentenceModelState()
   if (missing === undefined) return [ok('embedder', `${model} is in ${folder}`)]
   return [wrong('embedder', missing, 'agentserve knowledge reindex --embedder transformers')]
+}
+
+export async function checkReranker(config: ResolvedConfig): Promise<Finding[]> {
+  const { rerank } = config.knowledge
+  if (rerank === undefined) return []
+  const problem = await rerankerProblem(config)
+  if (problem === undefined) return [ok('reranker', `${rerank.model} orders the best ${rerank.candidates} results`)]
+  const fix = 'put its files there and install @huggingface/transformers, or take knowledge.rerank out of the config'
+  return [warning('reranker', `searches go on without a reranker: ${problem}`, fix)]
 }
