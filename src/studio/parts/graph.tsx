@@ -87,7 +87,7 @@ function Node({ node, isSelected, next }: NodeProps): JSX.Element {
       </span>
       <span class="hidden">{kind} </span>
       <span class="name" dir="auto" title={label}>
-        {label}
+        {label.split(/(?<=[_./-])/).flatMap((part) => [part, <wbr key={0} />])}
       </span>
       {count === undefined ? null : <span class="more">×{count}</span>}
       {icon === undefined ? null : <Icon name={icon} />}

@@ -53,13 +53,13 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
         <thead>
           <tr>
             <th scope="col">Rank</th>
+            <th scope="col">Where</th>
             <th scope="col">Score</th>
             {lists.map((list) => (
               <th scope="col" key={list}>
                 {list}
               </th>
             ))}
-            <th scope="col">Where</th>
             {knowsWords ? <th scope="col">Words found</th> : null}
           </tr>
         </thead>
@@ -71,10 +71,6 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
               aria-current={hit.id === opened ? 'true' : undefined}
             >
               <td>{hit.rank}</td>
-              <td>{formatScore(hit.score)}</td>
-              {lists.map((list) => (
-                <td key={list}>{inList(hit, list)}</td>
-              ))}
               <td class="where" dir="auto">
                 {onOpen === undefined ? (
                   hit.where
@@ -92,6 +88,10 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
                 {hit.note === undefined ? '' : ` (${hit.note})`}
                 {hit.text === undefined ? null : <p class="more">{hit.text}</p>}
               </td>
+              <td>{formatScore(hit.score)}</td>
+              {lists.map((list) => (
+                <td key={list}>{inList(hit, list)}</td>
+              ))}
               {knowsWords ? (
                 <td class="words" dir="auto">
                   {hit.words?.join(' ') || '–'}

@@ -80,6 +80,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                   <span class="hidden">Number</span>
                 </th>
                 <th scope="col">Rank</th>
+                <th scope="col">Where</th>
                 <th scope="col">Score</th>
                 {lists.map((list) => (
                   <th scope="col" key={list}>
@@ -87,7 +88,6 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                   </th>
                 ))}
                 {hasWeights ? <th scope="col">Weight</th> : null}
-                <th scope="col">Where</th>
                 <th scope="col">Words found</th>
               </tr>
             </thead>
@@ -100,11 +100,6 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                     <tr class={hit.told === false ? 'untold' : undefined}>
                       <td>{number === undefined ? '–' : `[${number}]`}</td>
                       <td>{hit.rank ?? place + 1}</td>
-                      <td>{formatScore(hit.score)}</td>
-                      {lists.map((list) => (
-                        <td key={list}>{inList(hit, list)}</td>
-                      ))}
-                      {hasWeights ? <td>{hit.weight === undefined ? '–' : formatScore(hit.weight)}</td> : null}
                       <td class="where">
                         <button
                           type="button"
@@ -118,6 +113,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                         {number !== undefined && cited.has(number) ? <span class="mark">cited</span> : null}
                         {hit.told === false ? <span class="why"> {whyUntold(search)}</span> : null}
                       </td>
+                      <td>{formatScore(hit.score)}</td>
+                      {lists.map((list) => (
+                        <td key={list}>{inList(hit, list)}</td>
+                      ))}
+                      {hasWeights ? <td>{hit.weight === undefined ? '–' : formatScore(hit.weight)}</td> : null}
                       <td class="found" dir="auto">
                         {wordsOf(hit, found.get(hit.chunk_id), search)}
                       </td>

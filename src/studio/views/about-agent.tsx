@@ -52,6 +52,9 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
 
   const source = config?.source
   const schema = config?.input_schema ?? undefined
+  /** Who has no documents to ask about, and is asked by words. */
+  const isTold = !mayAsk && agent.kind !== 'workflow' && schema === undefined
+  const suggested = question ?? (isTold ? 'What can you do?' : undefined)
   const ask = (input: AskedFor) => {
     onAsk(input).catch((failed: unknown) => setError(messageOf(failed)))
   }
@@ -73,9 +76,9 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
           {me?.mode === 'dev' ? '. Saving the file reloads the agents.' : '.'}
         </p>
       )}
-      {question === undefined ? null : (
-        <button type="button" class="suggested" onClick={() => ask(question)}>
-          {question}
+      {suggested === undefined ? null : (
+        <button type="button" class="suggested" onClick={() => ask(suggested)}>
+          {suggested}
         </button>
       )}
       <p role="alert" class="failure">

@@ -41,7 +41,7 @@ export function Top({ studio, onHelp }: TopProps): JSX.Element {
         <select value={theme.value.value} onChange={({ currentTarget }) => theme.choose(currentTarget.value as Theme)}>
           {themes.map((one) => (
             <option key={one} value={one}>
-              {one === 'system' ? 'system colours' : one}
+              {one}
             </option>
           ))}
         </select>
@@ -86,7 +86,7 @@ function Waits({ studio }: { studio: Studio }): JSX.Element {
     <span role="status">
       {count === 0 ? null : (
         <a class="waits" href={studio.urlOf({ page: 'chats', filter: { status: 'input_required' } })}>
-          <Icon name="waiting" /> {count} waiting
+          <Icon name="waiting" /> {count} <span class="words">waiting</span>
         </a>
       )}
     </span>

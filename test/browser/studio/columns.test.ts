@@ -68,3 +68,11 @@ test('a form names the workflow whose input it asks for', async () => {
   await page.getByRole('group', { name: 'Input of report' }).getByLabel('topic').waitFor()
   expect(await end()).toEqual(nothingWrong)
 })
+
+test('each agent has a question to begin with', async () => {
+  const { page, end } = await visit(chromium, server.url, '/studio?new')
+  await page.getByLabel('says agent').check()
+  await page.getByRole('button', { name: 'What can you do?' }).click()
+  await page.locator('.answered').getByText('hello').waitFor()
+  expect(await end()).toEqual(nothingWrong)
+})

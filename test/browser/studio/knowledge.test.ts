@@ -61,25 +61,25 @@ test('a search shows why each passage has its rank, and opens it with its neighb
     .waitFor()
   expect(await treeOf(page.locator('.hits tbody'))).toMatchInlineSnapshot(`
     "- rowgroup:
-      - 'row "1 1.00 1 (0.41) 2 (0.97) 1 (0.54) docs/hours.md:1–6 ## Winter winter opens"':
+      - 'row "1 docs/hours.md:1–6 ## Winter 1.00 1 (0.41) 2 (0.97) 1 (0.54) winter opens"':
         - cell "1"
+        - 'cell "docs/hours.md:1–6 ## Winter"':
+          - button "docs/hours.md:1–6"
+          - paragraph: "## Winter"
         - cell "1.00"
         - cell "1 (0.41)"
         - cell "2 (0.97)"
         - cell "1 (0.54)"
-        - 'cell "docs/hours.md:1–6 ## Winter"':
-          - button "docs/hours.md:1–6"
-          - paragraph: "## Winter"
         - cell "winter opens"
-      - row "2 0.64 2 (0.18) 1 (0.97) 2 (0.31) docs/hours.md:7–9 In summer it opens at eight. opens":
+      - row "2 docs/hours.md:7–9 In summer it opens at eight. 0.64 2 (0.18) 1 (0.97) 2 (0.31) opens":
         - cell "2"
+        - cell "docs/hours.md:7–9 In summer it opens at eight.":
+          - button "docs/hours.md:7–9"
+          - paragraph: In summer it opens at eight.
         - cell "0.64"
         - cell "2 (0.18)"
         - cell "1 (0.97)"
         - cell "2 (0.31)"
-        - cell "docs/hours.md:7–9 In summer it opens at eight.":
-          - button "docs/hours.md:7–9"
-          - paragraph: In summer it opens at eight.
         - cell "opens""
   `)
   await page

@@ -85,7 +85,7 @@ test('a session with a run that is open', async () => {
         - /url: /docs
       - text: Colours
       - combobox "Colours":
-        - option "system colours" [selected]
+        - option "system" [selected]
         - option "light"
         - option "dark"
       - button "Keys (?)": "?"
@@ -251,20 +251,20 @@ test('the knowledge base with a passage that is open', async () => {
         - group "Passages":
           - table:
             - rowgroup:
-              - row "Rank Score keyword Where Words found":
+              - row "Rank Where Score keyword Words found":
                 - columnheader "Rank"
+                - columnheader "Where"
                 - columnheader "Score"
                 - columnheader "keyword"
-                - columnheader "Where"
                 - columnheader "Words found"
             - rowgroup:
-              - row "1 0.… 1 (0.…) docs/hours.md:1–6 From November to March the office opens at nine. office":
+              - row "1 docs/hours.md:1–6 From November to March the office opens at nine. 0.… 1 (0.…) office":
                 - cell "1"
-                - cell "0.…"
-                - cell "1 (0.…)"
                 - cell "docs/hours.md:1–6 From November to March the office opens at nine.":
                   - button "docs/hours.md:1–6"
                   - paragraph: From November to March the office opens at nine.
+                - cell "0.…"
+                - cell "1 (0.…)"
                 - cell "office"
       - region "Document":
         - heading "docs/hours.md" [level=3]
@@ -417,7 +417,7 @@ test('a search, and the list on a phone', async () => {
       - status: live
       - text: Colours
       - combobox "Colours":
-        - option "system colours" [selected]
+        - option "system" [selected]
         - option "light"
         - option "dark"
     - navigation "Sessions":

@@ -97,7 +97,7 @@ test('the number of runs that wait is told while it changes, and leads to them',
         - /url: /docs
       - text: Colours
       - combobox "Colours":
-        - option "system colours" [selected]
+        - option "system" [selected]
         - option "light"
         - option "dark"
       - button "Keys (?)": "?""
