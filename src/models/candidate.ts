@@ -24,6 +24,9 @@ const asQuestion = 0.8
 const noOtherWord = 1.2
 const sameHeading = 1.5
 
+/** Fewer words may stand in an answer as they stand in the question. */
+const wordsOfQuestion = 4
+
 export type Weighed = readonly [word: string, weight: number]
 
 /** The passage of a hit that fits a question best. */
@@ -75,26 +78,27 @@ export function bestOf(
   factor: number,
 ): Candidate | undefined {
   const question = plain(text)
+  const named = [question, ...namedIn(text)]
   // One shared word of a longer question is more often chance than an answer.
   const enough = wanted.length > 2 ? 2 : 1
   let best: Candidate | undefined
   const path = headingPath(hit)
   const titles = new Set(path.map(plain))
   const above = wordsOf(path.slice(0, -1).join('\n'))
-  let heading = wordsUnder(question, path.at(-1), wanted)
+  let heading = wordsUnder(named, path.at(-1), wanted)
   const { content } = hit
   const blocks = blocksOf(content, hit.source)
   for (const [at, block] of blocks.entries()) {
     if (block.kind === 'heading' || titles.has(plain(block.text))) {
-      heading = wordsUnder(question, block.text, wanted)
+      heading = wordsUnder(named, block.text, wanted)
       continue
     }
     // The head of a table means nothing without its rows.
     if (block.kind === 'mark' || block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
     const columns = block.kind === 'row' ? wordsOf(tableHead(blocks, at) ?? path.at(-1) ?? '') : []
     for (const passage of passages(block)) {
-      if (repeats(passage.text, question)) continue
-      const words = wordsOf(passage.text)
+      const words = wordsBesides(passage.text, question)
+      if (words.length === 0) continue
       let score = 0
       const shared = new Set<string>()
       const inside = new Set<string>()
@@ -139,19 +143,29 @@ interface Heading {
 }
 
 /** The words of a heading with their weight for a passage: the full weight when the heading is the question. */
-function wordsUnder(question: string, heading = '', wanted: readonly Weighed[]): Heading {
+function wordsUnder(named: readonly string[], heading = '', wanted: readonly Weighed[]): Heading {
   const words = wordsOf(heading)
   const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
   const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
-  const share = covered >= total * asQuestion ? 1 : headingShare
+  const isNamed = named.includes(plain(heading))
+  const share = isNamed || covered >= total * asQuestion ? 1 : headingShare
   const hasNoOther = share === 1 && words.every((each) => wanted.some(([asked]) => sameWord(asked, each)))
-  return { words, share, factor: plain(heading) === question ? sameHeading : hasNoOther ? noOtherWord : 1 }
+  return { words, share, factor: isNamed ? sameHeading : hasNoOther ? noOtherWord : 1 }
 }
 
-/** Whether a passage only repeats the question or an example of it. */
-function repeats(text: string, question: string): boolean {
+/** What a question has in quotation marks: `What does “Opening hours” say?` asks for that heading. */
+function namedIn(text: string): string[] {
+  return [...text.matchAll(/[“„«"]([^“”„«»"]{2,200})[”“»"]/g)]
+    .map(([, name = '']) => plain(name))
+    .filter((name) => name !== '')
+}
+
+/** The words of a passage; none of those that only repeat the question, or of an example of it. */
+function wordsBesides(text: string, question: string): string[] {
   const words = plain(text)
-  return words === question || (/^(?:```|~~~)/.test(text) && words.includes(question))
+  if (!words.includes(question)) return wordsOf(text)
+  if (words === question || /^(?:```|~~~)/.test(text)) return []
+  return question.split(' ').length < wordsOfQuestion ? wordsOf(text) : wordsOf(words.replaceAll(question, ' '))
 }
 
 function plain(text: string): string {

@@ -85,6 +85,22 @@ describe('findQuotes', () => {
     ])
   })
 
+  it('quotes an answer, not the sentence that tells to ask this', async () => {
+    const welcome =
+      '# Welcome\n\nRun it and ask: how do I add documents?\n\n## Adding documents\n\nSave files under `docs/`.\n'
+    const { quotes } = await findQuotes('How do I add documents?', [hit(welcome)])
+    expect(quotes.map(({ text }) => text)).toEqual(['Save files under `docs/`.'])
+  })
+
+  it.each([['“Opening hours”'], ['"opening hours"'], ['„Opening hours“'], ['«Opening hours»']])(
+    'quotes what is under the heading that a question names in quotation marks: %s',
+    async (name) => {
+      const text = '# Office\n\nThe opening of letters takes hours.\n\n## Opening hours\n\nFrom nine to five.\n'
+      const { quotes } = await findQuotes(`What does ${name} say?`, [hit(text)])
+      expect(quotes[0]?.text).toBe('From nine to five.')
+    },
+  )
+
   it('quotes a row of a table with its head, never the head alone', async () => {
     const table = '## Exit codes\n\n| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |\n'
     expect((await findQuotes('What does exit code 2 mean?', [hit(table)])).quotes[0]?.text).toBe(

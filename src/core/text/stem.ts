@@ -3,7 +3,8 @@ const pluralOfSound = /(?:ss|i)es$/
 const plural = /[^su]s$/
 const ending = /^(.*[aeiouy].*?)(?:ed|ing)$/
 const withoutE = /(?:at|bl|iz)$/
-const doubled = /([^aeiouylsz])\1$/
+/** Not the whole of a word such as `add`. */
+const doubled = /..([^aeiouylsz])\1$/
 const short = /^[^aeiou]*[aeiouy][^aeiouwxy]$/
 /** A stem becomes at most so much longer: `set`, `settings`. */
 export const longestEnding = 5

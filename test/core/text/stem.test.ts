@@ -9,6 +9,8 @@ const families = [
   ['use', 'uses', 'used', 'using'],
   ['agree', 'agrees', 'agreed'],
   ['timeout', 'timeouts'],
+  ['add', 'adds', 'added', 'adding'],
+  ['stop', 'stops', 'stopped', 'stopping'],
   ['class', 'classes'],
 ]
 
