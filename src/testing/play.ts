@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UserConfig } from '../config/types.ts'
+import { isAppError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import { addUsage, type Usage } from '../core/run.ts'
 import { Player } from '../runnables/again/player.ts'
-import { openWith, type RunResult } from './project.ts'
+import { answersTo, type SavedRequest, told } from './pauses.ts'
+import { openWith, type RunResult, type TestProject } from './project.ts'
 import type { SavedTest, SavedTurn } from './saved-test.ts'
 
 /** One difference from the saved conversation. */
 export interface Difference {
   /** From 1. */
   turn: number
-  what: 'status' | 'content' | 'data' | 'error' | 'tool_calls' | 'model_calls'
+  what: 'status' | 'content' | 'data' | 'error' | 'tool_calls' | 'model_calls' | 'waiting'
   expected: Json
   actual: Json
 }
@@ -47,11 +49,14 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
   let sessionId: string | undefined
   for (const [place, turn] of saved.turns.entries()) {
     player.begin({ model_calls: turn.model_calls, tool_calls: turn.expect.tool_calls })
-    const result = await project.run(saved.entity, turn.input, {
+    const begun = await project.run(saved.entity, turn.input, {
       ...(sessionId && { sessionId }),
       ...(signal && { signal }),
     })
     signal?.throwIfAborted()
+    const { result, unanswered } = await answer(project, begun, turn.pauses ?? [])
+    signal?.throwIfAborted()
+    if (unanswered !== undefined) played.differences.push({ turn: place + 1, what: 'waiting', ...unanswered })
     played.usage = result.usage === null ? played.usage : addUsage(played.usage, result.usage)
     sessionId = result.session_id
     const expect = toExpectation(result)
@@ -63,6 +68,28 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
   }
   played.passed = played.differences.length === 0
   return played
+}
+
+/** Gives the saved answers as long as the run waits for what it waited for then. */
+async function answer(
+  project: TestProject,
+  begun: RunResult,
+  pauses: readonly SavedRequest[][],
+): Promise<{ result: RunResult; unanswered?: Pick<Difference, 'expected' | 'actual'> }> {
+  let result = begun
+  for (const saved of pauses) {
+    const given = answersTo(result.waiting, saved)
+    if (given === undefined) return { result, unanswered: { expected: told(saved), actual: told(result.waiting) } }
+    try {
+      result = await project.resume(result.run_id, given)
+    } catch (error) {
+      // The answer of then is none to the question of now.
+      if (!isAppError(error) || error.code !== 'invalid_request') throw error
+      return { result, unanswered: { expected: told(saved), actual: error.message } }
+    }
+  }
+  if (result.waiting.length === 0) return { result }
+  return { result, unanswered: { expected: [], actual: told(result.waiting) } }
 }
 
 function toExpectation({ status, text, events, error, tool_calls }: RunResult): SavedTurn['expect'] {

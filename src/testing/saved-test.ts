@@ -5,6 +5,7 @@ import type { Json } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
 import type { RunRecord, RunStatus } from '../core/run.ts'
 import { type PlayedCall, promptHash } from '../runnables/again/player.ts'
+import { pausesOf, type SavedRequest } from './pauses.ts'
 import type { TestToolCall } from './project.ts'
 
 /** A recorded answer of a model, replayed when the test runs. */
@@ -13,6 +14,8 @@ export interface SavedModelCall extends PlayedCall {}
 export interface SavedTurn {
   input: Part[]
   model_calls: SavedModelCall[]
+  /** What the run waited for and what was answered, pause by pause. */
+  pauses?: SavedRequest[][]
   expect: {
     status: RunStatus
     content: string
@@ -55,15 +58,16 @@ export function entityOf(runs: readonly Pick<RunRecord, 'entity_id'>[]): string 
 }
 
 export function toTurn({ run, events, members }: RunToSave): SavedTurn {
-  if (run.status !== 'completed' && run.status !== 'failed') {
+  const pauses = pausesOf(events)
+  const isDenied = run.status === 'cancelled' && pauses.at(-1)?.some(({ answer }) => answer.approved === false)
+  if (run.status !== 'completed' && run.status !== 'failed' && !isDenied) {
     throw new AppError(
       'invalid_request',
       `Run '${run.run_id}' is ${run.status}; only an ended run can be played again.`,
     )
   }
-  if (events.some(({ type }) => type === 'input_required')) {
-    const message = `Run '${run.run_id}' waited for a user's answer, which a test can't give.`
-    throw new AppError('invalid_request', message)
+  if (pauses.some((pause) => pause.some(({ kind }) => kind === 'tool'))) {
+    throw new AppError('invalid_request', `Run '${run.run_id}' has tools of its caller, which a test does not have.`)
   }
   const input = run.messages.find(({ role }) => role === 'user')?.parts ?? []
   if (input.some(({ type }) => type === 'file')) {
@@ -74,6 +78,7 @@ export function toTurn({ run, events, members }: RunToSave): SavedTurn {
   return {
     input,
     model_calls: modelCallsOf({ run, events, members }),
+    ...(pauses.length === 0 ? {} : { pauses }),
     expect: {
       status: run.status,
       content: answer?.content ?? '',
@@ -87,6 +92,7 @@ export function toTurn({ run, events, members }: RunToSave): SavedTurn {
 /** Leaves out the offline model: it is deterministic and is called again. */
 function modelCallsOf({ events, members }: RunToSave): SavedModelCall[] {
   const calls: SavedModelCall[] = []
+  const known = new Set<string>()
   let open: SavedModelCall | undefined
   for (const event of events) {
     if (event.type === 'model_call_start') {
@@ -97,8 +103,11 @@ function modelCallsOf({ events, members }: RunToSave): SavedModelCall[] {
     } else if (event.type === 'model_call_end') {
       if (open !== undefined) Object.assign(open, { finish_reason: event.finish_reason, usage: event.usage })
     } else if (event.type === 'step_start' && event.child_run_id !== undefined) {
+      // A child that paused is begun again with the same run.
       const member = members.find(({ run }) => run.run_id === event.child_run_id)
-      if (member !== undefined) calls.push(...modelCallsOf(member))
+      if (member === undefined || known.has(event.child_run_id)) continue
+      known.add(event.child_run_id)
+      calls.push(...modelCallsOf(member))
     } else if (open !== undefined) hear(open, event)
   }
   return calls
@@ -112,6 +121,16 @@ function hear(call: SavedModelCall, event: RunEvent): void {
     const { call_id, name, input } = event
     call.tool_calls = [...(call.tool_calls ?? []), { call_id, name, input }]
   }
+}
+
+function isPauses(pauses: unknown): boolean {
+  if (pauses === undefined) return true
+  const isRequest = (one: Partial<SavedRequest> | null) => typeof one?.prompt === 'string' && isObject(one.answer)
+  return Array.isArray(pauses) && pauses.every((pause) => Array.isArray(pause) && pause.every(isRequest))
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Parses the text of a test file. Throws `invalid_request` if it is not one. */
@@ -128,7 +147,11 @@ export function parseSavedTest(text: string, name: string): SavedTest {
     typeof test.entity === 'string' &&
     Array.isArray(test.turns) &&
     test.turns.every(
-      (turn) => Array.isArray(turn?.input) && Array.isArray(turn.model_calls) && turn.expect !== undefined,
+      (turn) =>
+        Array.isArray(turn?.input) &&
+        Array.isArray(turn.model_calls) &&
+        turn.expect !== undefined &&
+        isPauses(turn.pauses),
     )
   if (!sound) throw new AppError('invalid_request', `${name} is not a file written by \`sessions save-test\`.`)
   return { ...(test as SavedTest), tools: test.tools ?? 'recorded' }

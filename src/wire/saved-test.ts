@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { integer, json, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { RunError, RunStatus, Usage } from './event.ts'
+import { CallAnswer, RunError, RunStatus, Usage } from './event.ts'
 import { Part } from './message.ts'
 
 const toolCall = { name: z.string(), input: json(), output: json().exactOptional(), error: z.string().exactOptional() }
+
+const savedRequest = {
+  kind: z.enum(['approval', 'input', 'tool']),
+  tool: z.string().exactOptional(),
+  prompt: z.string(),
+  answer: CallAnswer,
+}
 
 /** A conversation as a test: what `sessions save-test` writes to a file. */
 export const SavedTest = component(
@@ -28,6 +35,10 @@ export const SavedTest = component(
             }),
           )
           .describe('The recorded answers of the models.'),
+        pauses: z
+          .array(z.array(z.object(savedRequest)))
+          .exactOptional()
+          .describe('What the run waited for and what was answered, pause by pause.'),
         expect: z.object({
           status: RunStatus,
           content: z.string(),
@@ -81,7 +92,7 @@ export const RunTestsRequest = component(
 
 const difference = z.object({
   turn: integer(1),
-  what: z.enum(['status', 'content', 'data', 'error', 'tool_calls', 'model_calls']),
+  what: z.enum(['status', 'content', 'data', 'error', 'tool_calls', 'model_calls', 'waiting']),
   expected: json(),
   actual: json(),
 })

@@ -125,11 +125,10 @@ describe('a saved test', () => {
     if (first === undefined) throw new Error('no run')
     const other = { ...first, run: { ...first.run, entity_id: 'b' } }
     const running = { ...first, run: { ...first.run, status: 'running' as const } }
-    const stamp = { run_id: first.run.run_id, seq: 2, at: '' }
-    const asked = { ...first, events: [{ type: 'input_required' as const, prompt: 'May I?', ...stamp }] }
+    const waiting = { ...first, run: { ...first.run, status: 'input_required' as const } }
     expect(() => toSavedTest([])).toThrow('no runs to save as a test')
     expect(() => toSavedTest([first, other])).toThrow("has runs of 'a' and 'b'")
     expect(() => toSavedTest([running])).toThrow('is running')
-    expect(() => toSavedTest([asked])).toThrow("waited for a user's answer")
+    expect(() => toSavedTest([waiting])).toThrow('is input_required; only an ended run')
   })
 })

@@ -13,7 +13,7 @@ export function sessionTestRoutes({ prefix, savedTest }: ApiSettings): Documente
       summary: 'Get the session as a test',
       description:
         'The input of each turn, the recorded answers of models and tools, and what is expected: a file for `agentserve test`. ' +
-        'Prompts are not in it, only their hashes. A session that waits for input, or has files in its input, can not be played: 400.',
+        'Prompts are not in it, only their hashes. Approvals and inputs are in it too. A session that still waits for one, or has files in its input, can not be played: 400.',
       params: { id: 'The session.' },
       responses: {
         200: jsonAnswer('The test.', SavedTest, { 'Content-Disposition': '`attachment`, with a name for the file.' }),

@@ -112,6 +112,32 @@ test('an agent without a model is played too', async () => {
   expect((await play(to)).stdout).toContain('turn 1: content\n    expected hello\n    got      hello!')
 })
 
+test('a conversation with an approval is played with the answer that was given', async () => {
+  const careful = config.replace(
+    'echo: agent({ run: ({ text }) => text }),',
+    "careful: agent({ model, toolApproval: { weather: 'user-approval' }, tools: { weather: tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'rain' }) } }),",
+  )
+  await project.write('agent.config.ts', careful)
+  await command(project, ['chat', 'careful', '--session', 'asked', '--message', 'weather?'])
+  const { stdout } = await command(project, ['runs', 'list', '--session', 'asked', '--json'])
+  const unanswered = await command(project, ['sessions', 'save-test', 'asked'])
+  expect(unanswered.code).toBe(2)
+  expect(unanswered.stderr).toContain('is input_required; only an ended run can be played again')
+  expect(await command(project, ['runs', 'resume', JSON.parse(stdout).run_id, '--approve'])).toMatchObject({ code: 0 })
+  expect(await command(project, ['sessions', 'save-test', 'asked'])).toMatchObject({ code: 0 })
+  const to = 'test/asked.session.json'
+  expect(JSON.parse(await project.read(to)).turns[0].pauses).toEqual([
+    [{ kind: 'approval', tool: 'weather', prompt: "Allow the tool 'weather' to run?", answer: { approved: true } }],
+  ])
+  expect(await play(to)).toMatchObject({ code: 0, stdout: `ok      ${to} (1 turn)\n` })
+  await project.write('agent.config.ts', careful.replace("toolApproval: { weather: 'user-approval' }, ", ''))
+  const { code, stdout: shown } = await play(to)
+  expect(code).toBe(1)
+  expect(shown).toContain(
+    'turn 1: waiting\n    expected ["approval of weather: Allow the tool \'weather\' to run?"]\n    got      []',
+  )
+})
+
 test.each([
   [['none.session.json'], "There is no file 'none.session.json'."],
   [['package.json'], 'package.json is not a file written by `sessions save-test`.'],
