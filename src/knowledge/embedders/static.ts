@@ -5,6 +5,7 @@ import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
 import { tokenList } from '../../core/knowledge/lists.ts'
 import { normalised } from './lexical.ts'
+import { tokenScanner } from './static-scan.ts'
 import { readTable, type StaticTable } from './static-table.ts'
 import { tokenWords } from './static-tokens.ts'
 
@@ -47,14 +48,14 @@ export function textEmbedder(table: StaticTable): (text: string) => Float32Array
   const { tokens, scales } = table
   const counts = new Uint32Array(scales.length)
   const sumOf = weightedSum(table)
+  const scan = tokenScanner(tokens)
   return (text) => {
     const used: number[] = []
-    for (const word of tokenWords(text))
-      for (const token of tokens.ofWord(word)) {
-        const count = counts[token] as number
-        if (count === 0) used.push(token)
-        counts[token] = count + 1
-      }
+    scan(text, (token) => {
+      const count = counts[token] as number
+      if (count === 0) used.push(token)
+      counts[token] = count + 1
+    })
     const vector = sumOf(used, (token) => Math.sqrt(counts[token] as number))
     for (const token of used) counts[token] = 0
     return vector
