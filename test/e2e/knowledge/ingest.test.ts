@@ -34,8 +34,14 @@ describe('agentserve ingest', () => {
     expect(first.results).toEqual(added)
     expect(first.stderr).toContain('3 files, 2 chunks')
     expect(first.stderr).toContain("skipped docs/empty.md: docs/empty.md can't be read: it is empty.")
-    const again = await ingest('docs')
+    const again = await ingest('docs', 'docs/lamp.md', './docs')
     expect(again.results).toEqual(['skipped docs/empty.md', 'unchanged docs/deep/boat.txt', 'unchanged docs/lamp.md'])
+    const { stdout, stderr } = await command(project, ['ingest', 'docs', 'docs/lamp.md'])
+    expect(stdout + stderr.replace(/^.*docs\/empty\.md.*\n/gm, '')).toMatch(
+      /^3 files, 2 chunks, [^\n]*: 0 added, 0 replaced, 2 unchanged, 1 skipped\.\n$/,
+    )
+    const listed = (await command(project, ['knowledge', 'list'])).stdout
+    expect(listed.match(/^docs\/\S+/gm)?.sort()).toEqual(['docs/deep/boat.txt', 'docs/lamp.md'])
   })
 
   test('replaces what changed, and prunes what is gone when it is told to', async () => {
