@@ -5,6 +5,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { FilePart, GivenPart, Message, Part, UploadedFilePart } from './message.ts'
+import type { ModelSetting } from './model.ts'
 import type { CallAnswer, EntityKind, RunGiven, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 import type { Answer } from './waiting.ts'
@@ -241,6 +242,8 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly model?: string | undefined
   /** The models that are tried after it, in order. */
   readonly fallbackModels?: readonly string[]
+  /** All of them as they are configured, with their keys: for checks inside this process, never shown. */
+  readonly modelSettings?: readonly ModelSetting[]
   readonly tools: readonly { name: string; description?: string | undefined }[]
   readonly knowledge: boolean
   /** `false`: it may start before its start is durable, because the run has no effect outside. */

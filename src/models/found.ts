@@ -25,6 +25,7 @@ const defaultPatienceMs = 500
 export interface FindOptions extends ResolveOptions {
   /** How long to wait for servers on this machine; default 500 ms. */
   patienceMs?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -33,11 +34,13 @@ export interface FindOptions extends ResolveOptions {
  */
 export async function findModels({
   patienceMs = defaultPatienceMs,
+  signal: stopped,
   ...options
 }: FindOptions = {}): Promise<FoundModel[]> {
   const env = options.env ?? process.env
   const root = options.root ?? process.cwd()
-  const signal = AbortSignal.timeout(patienceMs)
+  const late = AbortSignal.timeout(patienceMs)
+  const signal = stopped === undefined ? late : AbortSignal.any([late, stopped])
   const fetch = options.fetch ?? (await import('./outgoing.ts')).outgoingFetch()
   const ollama = ollamaURL(env)
   const local = await Promise.all([

@@ -100,7 +100,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield checkChat(config.server, running)
   yield checkOpenAI(config.server, running)
   yield checkMcp(config.server, running)
-  yield* await checkModels(config)
+  yield* await checkModels(config, context.signal)
   yield* await checkSentenceModel(config)
   yield* await checkReranker(config)
   yield* checkTools(config, context.signal)

@@ -1,7 +1,6 @@
 import type { ResolvedConfig } from '../../config/types.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { RunRecord } from '../../core/run.ts'
-import { unusedModels } from '../../server/served/models.ts'
 import type { OpenServer } from '../../server.ts'
 import { isDumb } from '../terminal/has-terminal.ts'
 import { readKeys } from '../terminal/keys.ts'
@@ -10,9 +9,12 @@ import { terminalLogger } from '../terminal/logger.ts'
 import { openBrowser } from '../terminal/open-browser.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
+import { terminalText } from '../terminal/text.ts'
 import { announce, type Bound, formatRow, servedIds, studioUrl } from './announce.ts'
 import { type AskAgain, createAskAgain } from './ask-again.ts'
+import { createFailures } from './failures.ts'
 import { knowledgeState } from './knowledge-state.ts'
+import { createModelCheck } from './model-check.ts'
 import { createRunLines } from './run-lines.ts'
 
 export interface DevTerminal {
@@ -52,27 +54,31 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
   const logLimit = limitLines(logLinesPerSecond, (counts) =>
     say(`… and more messages: ${[...counts].map(([level, count]) => `${count} ${level}`).join(', ')}`),
   )
-  const logger = terminalLogger({
+  const failures = createFailures()
+  const log = terminalLogger({
     places: true,
     print(text, level) {
       if (logLimit.take(level)) say(level === 'info' ? text : level === 'error' ? paint.red(text) : paint.yellow(text))
     },
   })
+  const logger: Logger = {
+    ...log,
+    warn(fields, message) {
+      if (!failures.take(fields, message)) log.warn(fields, message)
+    },
+  }
   const services = () => (serving as Serving).server.services
   const lines = createRunLines(services, say, () => ({ paint, columns: stderr.isTTY ? stderr.columns : undefined }))
+
+  const models = createModelCheck((text, isWarning) => {
+    say(isWarning ? paint.yellow(`warning: ${terminalText(text)}`) : formatRow('model', text, paint))
+  })
 
   async function showKnowledge({ server }: Serving): Promise<void> {
     const state = await knowledgeState(server).catch(() => undefined)
     if (state === undefined || state === knowledge) return
     knowledge = state
     say(formatRow('knowledge', state, paint))
-  }
-
-  async function showUnusedModels(config: ResolvedConfig): Promise<void> {
-    for (const { evidence, install, write } of await unusedModels(config)) {
-      const first = install === undefined ? '' : `${install}, and `
-      say(formatRow('model', `${evidence}; to use it, ${first}write ${write}`, paint))
-    }
   }
 
   function openPage({ config, bound }: Serving): void {
@@ -92,7 +98,7 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
   return {
     logger,
     onRunEnd(run) {
-      lines.show(run)
+      lines.show(run, failures.of(run.run_id))
       again?.ended(run)
     },
     begin(now) {
@@ -104,19 +110,21 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
       else if (now.watching && !options.json) say('Watching the config; Ctrl-C stops.')
       if (options.open) openPage(now)
       void showKnowledge(now)
-      void showUnusedModels(now.config)
+      models.check(now.config)
     },
     reloaded(config) {
       if (serving === undefined) return
       if (servedIds(config) !== servedIds(serving.config)) say(formatRow('serving', servedIds(config), paint))
       serving = { ...serving, config }
       again?.edited()
+      models.check(config)
       void showKnowledge(serving)
     },
     async close() {
       stopKeys?.()
       again?.close()
       logLimit.close()
+      await models.close()
       await lines.close()
     },
   }

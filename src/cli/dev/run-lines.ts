@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../core/run.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import type { OpenServer } from '../../server.ts'
-import { between, formatRun, type LineStyle, type RunFacts } from '../runs/line.ts'
+import { between, formatRun, type LineStyle, type RunFacts, type RunFailures } from '../runs/line.ts'
 import { limitLines } from '../terminal/line-limit.ts'
 
 type Services = Pick<OpenServer['services'], 'runs' | 'costs'>
@@ -12,7 +12,7 @@ const eventLimit = 5_000
 
 export interface RunLines {
   /** Call when a run has ended. Above the limit, runs are only counted. */
-  show(run: RunRecord): void
+  show(run: RunRecord, failures?: RunFailures): void
   /** Prints after the lines of the runs that ended before. */
   after(print: () => void): void
   close(): Promise<void>
@@ -34,12 +34,12 @@ export function createRunLines(
     void printing.run(work)
   }
   return {
-    show(run) {
+    show(run, failures) {
       if (!limit.take(run.status)) return
       after(async () => {
         // A closing server rejects reads; the line is printed without the facts.
         const facts = await readFacts(services().runs, run).catch(() => noFacts)
-        print(formatRun(run, { ...facts, cost: services().costs.ofRun(run) }, style()))
+        print(formatRun(run, { ...facts, failures, cost: services().costs.ofRun(run) }, style()))
       })
     },
     after,
@@ -50,7 +50,7 @@ export function createRunLines(
   }
 }
 
-type Told = Omit<RunFacts, 'cost'>
+type Told = Omit<RunFacts, 'cost' | 'failures'>
 
 const noFacts: Told = {
   firstTokenMs: undefined,

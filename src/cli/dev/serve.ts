@@ -11,6 +11,7 @@ import { askToRelease } from '../connect/release.ts'
 import { loadUserConfig } from '../connect/user-config.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
+import { terminalLine } from '../terminal/text.ts'
 import { announce, announceJson } from './announce.ts'
 import { createDevTerminal } from './dev-terminal.ts'
 import { createReloader, type Reloader } from './reload.ts'
@@ -20,6 +21,10 @@ import { type SourceWatch, watchSources } from './watch-sources.ts'
 const drainMs = 5_000
 /** How long a command that has the folder may take to let go of it. */
 const releaseMs = 10_000
+/** Entities of runs that the end of the server waits for. */
+const mostNamed = 20
+/** In which runs may end. */
+const stopMs = 10_000
 
 /** Serves until a signal or a fatal error. `dev` adds its terminal and, by default, reloading. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -78,17 +83,32 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     }
     await Promise.race([ended, aborted(context.signal)])
   } finally {
-    if (context.stoppedBy() !== undefined) say('Stopping …')
+    const stoppedBy = context.stoppedBy()
+    if (stoppedBy !== undefined) say(await stoppingLine(server, stoppedBy))
     await reloader?.close()
     await sources?.close()
-    const drains = !dev && context.stoppedBy() === 'SIGTERM' && databaseOf(config.server.sessionStorage) !== undefined
-    await server.shutdown(drains ? { drain: drainMs } : {})
+    const drains = !dev && stoppedBy === 'SIGTERM' && databaseOf(config.server.sessionStorage) !== undefined
+    await server.shutdown({ deadline: stopMs, ...(drains && { drain: drainMs }) })
     await terminal?.close()
     process.off('unhandledRejection', onStray)
     process.off('uncaughtException', onUncaught)
   }
   await ended
   return context.stoppedBy() === 'SIGINT' ? exit.interrupted : exit.ok
+}
+
+/** What the server still waits for, and how to end that. */
+async function stoppingLine({ services, underWay }: OpenServer, stoppedBy: NodeJS.Signals): Promise<string> {
+  const ids = underWay().run_ids
+  if (ids.length === 0) return 'Stopping …'
+  // One that ends meanwhile, or that the store can't read any more, is only counted.
+  const found = await Promise.allSettled(ids.slice(0, mostNamed).map((id) => services.runs.get(id)))
+  const names = found.flatMap((run) => (run.status === 'fulfilled' ? [terminalLine(run.value.entity_id)] : []))
+  const named = names.length === 0 ? '' : ` (${[...new Set(names)].join(', ')})`
+  const runs = ids.length === 1 ? '1 run' : `${ids.length} runs`
+  const again = stoppedBy === 'SIGINT' ? 'Ctrl-C again' : 'Ctrl-C'
+  const how = process.stderr.isTTY ? `; ${again} ends it` : ''
+  return `Stopping: waiting up to ${stopMs / 1000} s for ${runs}${named}${how}.`
 }
 
 interface Opened {

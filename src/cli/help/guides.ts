@@ -29,7 +29,10 @@ without a display the address is printed instead, unless BROWSER is set.
 Set the port with \`--port\` and the address with \`--host\`. An address that other machines can reach needs API keys. A
 port that you name must be free.
 
-Ctrl-C stops the server: active runs are cancelled and recorded. A second Ctrl-C exits at once.`,
+A run that fails is shown once: its line, the message, and the place in your code. A model that can't answer (its package or key is missing, its
+server on this machine does not run or does not have it) is told in one line with the cure, at the start and after a reload.
+
+Ctrl-C stops the server. It says for which runs it waits, at most ten seconds; then they are cancelled and recorded. A second Ctrl-C exits at once.`,
     examples: ['agentserve dev', 'agentserve dev --port 3000 --open', 'agentserve dev --again'],
     page: 'configuration',
   },

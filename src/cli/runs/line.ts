@@ -17,6 +17,14 @@ export interface RunFacts {
   /** Errors that tools threw and the model was told. */
   toolErrors: readonly string[]
   cost: Cost | null
+  /** What the log says of the failures of the run and of those inside it; further lines say where. */
+  failures?: RunFailures | undefined
+}
+
+export interface RunFailures {
+  /** In place of the record's words. */
+  own: string | undefined
+  inside: readonly string[]
 }
 
 export interface LineStyle {
@@ -48,8 +56,13 @@ export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: L
   const painted = colour(status.padEnd(9)) + shown.slice(9)
   const below = (text: string) => `\n  ${terminalLine(text).slice(0, shownCharacters)}`
   const toolErrors = facts.toolErrors.slice(0, shownToolErrors).map((text) => paint.yellow(below(text)))
-  const error = run.error === null ? '' : paint.red(below(`${run.error.code}: ${run.error.message}`))
-  return painted + toolErrors.join('') + error
+  const block = (text: string, paintLine: (line: string) => string) => {
+    const [message = '', ...place] = text.split('\n')
+    return [paintLine(below(message)), ...place].join('\n')
+  }
+  const { own, inside = [] } = facts.failures ?? {}
+  const error = run.error === null ? '' : block(`${run.error.code}: ${own ?? run.error.message}`, paint.red)
+  return painted + toolErrors.join('') + error + inside.map((text) => block(`↳ ${text}`, paint.yellow)).join('')
 }
 
 /** What a narrow terminal can do without stands last. */

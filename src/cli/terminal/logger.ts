@@ -36,15 +36,18 @@ export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
 }
 
 function toText(value: unknown): string {
-  const text = value instanceof Error ? withCause(value) : typeof value === 'string' ? value : JSON.stringify(value)
+  const text =
+    value instanceof Error ? messageWithCause(value) : typeof value === 'string' ? value : JSON.stringify(value)
   return terminalLine(asCalled(text ?? ''))
 }
 
-function withCause(error: Error): string {
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+/** The cause's message too, unless the error has repeated it. */
+export function messageWithCause({ message, cause }: Error): string {
+  return cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message
 }
 
-function showPlace(value: unknown): string | undefined {
+/** Where in the user's code an error was thrown, with the lines around; undefined when that is not known. */
+export function showPlace(value: unknown): string | undefined {
   const place = positionInStack(value)
   if (place === undefined) return undefined
   const { file, line, column } = place

@@ -71,10 +71,14 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
   )
 }
 
-function modelNames(isOwn: boolean, model: ModelChoice | undefined): Pick<Runnable, 'model' | 'fallbackModels'> {
+function modelNames(
+  isOwn: boolean,
+  model: ModelChoice | undefined,
+): Pick<Runnable, 'model' | 'fallbackModels' | 'modelSettings'> {
   if (isOwn || model === undefined) return { model: isOwn ? undefined : offlineModelName }
-  const [first, ...others] = modelsOf(model).map(describeModel)
-  return { model: first, ...(others.length === 0 ? {} : { fallbackModels: others }) }
+  const modelSettings = modelsOf(model)
+  const [first, ...others] = modelSettings.map(describeModel)
+  return { model: first, ...(others.length === 0 ? {} : { fallbackModels: others }), modelSettings }
 }
 
 function modelOf({ model }: CheckedAgent, defaults: Defaults): ModelChoice | undefined {

@@ -88,13 +88,14 @@ function isTeam(entity: Runnable): entity is Team {
 type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
 function build(settings: CheckedTeam, members: readonly Member[], defaults: Defaults): Team {
-  const { model, fallbackModels, perform } = toPerformance(settings, members, defaults)
+  const { model, fallbackModels, modelSettings, perform } = toPerformance(settings, members, defaults)
   const entity = markRunnable({
     kind: 'team',
     name: settings.name,
     description: settings.description,
     model,
     ...(fallbackModels === undefined ? {} : { fallbackModels }),
+    ...(modelSettings === undefined ? {} : { modelSettings }),
     tools: [],
     knowledge: false,
     sideEffects: true,
@@ -126,7 +127,7 @@ function toPerformance(
   { mode, model, instructions, stopWhen }: CheckedTeam,
   members: readonly Member[],
   defaults: Defaults,
-): Pick<Runnable, 'model' | 'fallbackModels'> & { perform: Perform } {
+): Pick<Runnable, 'model' | 'fallbackModels' | 'modelSettings'> & { perform: Perform } {
   const settings = { model, instructions, stopWhen }
   if (mode === 'lead') {
     const entity = withDefaults(leader(settings, members), defaults)
@@ -147,10 +148,11 @@ function toPerformance(
 }
 
 function modelled(mode: string, entity: Runnable, perform: Perform) {
-  const { fallbackModels } = entity
+  const { fallbackModels, modelSettings } = entity
   return {
     model: entity.model,
     ...(fallbackModels === undefined ? {} : { fallbackModels }),
+    ...(modelSettings === undefined ? {} : { modelSettings }),
     perform: async (run: TeamRun, input: RunInput) => {
       assertModel(mode, entity)
       await perform(run, input)

@@ -28,9 +28,9 @@ export function servedModels({ entities, model }: ResolvedConfig): ServedModel[]
 }
 
 /** Models that could be configured when none is. Asks servers on this machine, for at most half a second. */
-export async function unusedModels(config: ResolvedConfig): Promise<FoundModel[]> {
+export async function unusedModels(config: ResolvedConfig, signal?: AbortSignal): Promise<FoundModel[]> {
   const isOffline = servedModels(config).some(({ name }) => name === offlineModelName)
-  return isOffline ? findModels({ root: config.root }) : []
+  return isOffline ? findModels({ root: config.root, signal }) : []
 }
 
 /** The first model that could be configured for a project, of those that `findModels` finds. */

@@ -210,7 +210,9 @@ export class RunExecution {
     const ending = toEnding(error)
     this.#end(ending)
     if (ending.status !== 'failed') return
-    this.#services.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
+    const { run_id, entity_id, parent_run_id } = this.run
+    const about = { run_id, entity_id, ...(parent_run_id !== null && { parent_run_id }) }
+    this.#services.logger.warn({ error, ...about }, 'run failed')
   }
 
   /** An invalid emission ends the run here, because the runnable may ignore its signal. */

@@ -52,7 +52,7 @@ it('says what to do about a key and a package that are missing, and never shows 
     {
       check: 'model',
       state: 'wrong',
-      message: 'openai/gpt-5.4-mini for hello needs the package @ai-sdk/openai',
+      message: 'openai/gpt-5.4-mini for hello: needs the package @ai-sdk/openai',
       fix: 'npm install @ai-sdk/openai',
     },
   ])

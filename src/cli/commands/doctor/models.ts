@@ -1,16 +1,19 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
-import { modelLacks, rerankerProblem, sentenceModelState } from '../../../server/served/model-needs.ts'
+import { modelTroubles, rerankerProblem, sentenceModelState } from '../../../server/served/model-needs.ts'
 import { servedModels, unusedModels } from '../../../server/served/models.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 /** The models in use and the ones that could be. Keys are reported as set, never shown. */
-export async function checkModels(config: ResolvedConfig): Promise<Finding[]> {
-  const served = servedModels(config).map(({ name, entityIds, reason }) => {
-    const lacking = modelLacks(name, config.root)
-    if (lacking !== undefined) return wrong('model', `${name} for ${entityIds.join(', ')} ${lacking.lack}`, lacking.fix)
-    return ok('model', `${name} for ${entityIds.join(', ')}: ${reason}`)
+export async function checkModels(config: ResolvedConfig, signal: AbortSignal): Promise<Finding[]> {
+  const troubles = await modelTroubles(config, { signal })
+  const served = servedModels(config).flatMap(({ name, entityIds, reason }) => {
+    const found = troubles.filter((trouble) => trouble.name === name)
+    if (found.length === 0) return ok('model', `${name} for ${entityIds.join(', ')}: ${reason}`)
+    return found.map(({ entityIds, problem, fix, isLasting }) =>
+      (isLasting ? wrong : warning)('model', `${name} for ${entityIds.join(', ')}: ${problem}`, fix),
+    )
   })
-  const unused = (await unusedModels(config)).map(({ evidence, install, write }) =>
+  const unused = (await unusedModels(config, signal)).map(({ evidence, install, write }) =>
     warning(
       'model',
       `${evidence}, but no model is configured`,
