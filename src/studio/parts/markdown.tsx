@@ -1,5 +1,5 @@
-import { type ComponentChildren, createContext, type JSX } from 'preact'
-import { useContext, useMemo, useRef, useState } from 'preact/hooks'
+import { Component, type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext, useRef, useState } from 'preact/hooks'
 import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
 import { BlockSplitter } from '../../core/text/blocks.ts'
 import { gapOf, joinCode } from './blocks.ts'
@@ -58,11 +58,23 @@ export function Markdown({ text, growing = false }: MarkdownProps): JSX.Element 
   )
 }
 
-/** Read again only when its text has changed: the open block while it is written. */
-function MarkdownBlock({ text, growing }: { text: string; growing: boolean }): JSX.Element {
-  const cite = useContext(Citations)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn below asks for the sources itself
-  return useMemo(() => <>{toBlocks(readMarkdown(text), growing)}</>, [text, growing, cite])
+interface BlockProps {
+  text: string
+  growing: boolean
+}
+
+/**
+ * Read again only when its text has changed: the open block while it is written. Elements that a hook kept would hold the page as it
+ * was when they were made, and that one the page before.
+ */
+class MarkdownBlock extends Component<BlockProps> {
+  override shouldComponentUpdate({ text, growing }: BlockProps): boolean {
+    return text !== this.props.text || growing !== this.props.growing
+  }
+
+  override render({ text, growing }: BlockProps): JSX.Element {
+    return <>{toBlocks(readMarkdown(text), growing)}</>
+  }
 }
 
 function toBlocks(blocks: readonly Block[], growing = false): ComponentChildren {

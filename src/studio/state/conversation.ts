@@ -140,9 +140,13 @@ export class Conversation {
   }
 
   #turnsOf(runs: readonly Run[], messages: readonly Message[]): Turn[] {
-    const known = new Map(this.turns.value.map((turn) => [turn.run.run_id, turn.answer]))
+    const known = new Map(this.turns.value.map((turn) => [turn.run.run_id, turn]))
     const ofRun = Map.groupBy(messages, ({ run_id }) => run_id)
-    return runs.map((run) => ({ run, messages: ofRun.get(run.run_id) ?? [], answer: known.get(run.run_id) }))
+    return runs.map((run) => {
+      const { run_id: runId } = run
+      const before = known.get(runId)
+      return { run, messages: unchanged(before?.messages, ofRun.get(runId) ?? []), answer: before?.answer }
+    })
   }
 
   #readName(): void {
@@ -255,6 +259,17 @@ export class Conversation {
 
 export function isUnderWay({ status }: Pick<Run, 'status'>): boolean {
   return status === 'queued' || status === 'running'
+}
+
+/** Those from before where they say the same: what was drawn of a turn holds them, and each reading brings all anew. */
+function unchanged(before: readonly Message[] | undefined, now: readonly Message[]): readonly Message[] {
+  const isSame =
+    before?.length === now.length &&
+    now.every(({ message_id, content, parts }, place) => {
+      const known = before[place]
+      return known?.message_id === message_id && known.content === content && known.parts.length === parts.length
+    })
+  return isSame ? before : now
 }
 
 /** It is none of these, and began later. */
