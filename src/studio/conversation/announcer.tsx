@@ -4,6 +4,7 @@ import { textOf } from '../../core/message.ts'
 import type { Run } from '../../wire/run.ts'
 import { statusMarks } from '../parts/status.tsx'
 import { isUnderWay, type Turn } from '../state/conversation.ts'
+import { repeatWhileSeen } from '../state/while-seen.ts'
 
 const everyMs = 2000
 const longest = 600
@@ -48,7 +49,7 @@ export function Announcer({ turn, isBegun }: AnnouncerProps): JSX.Element {
     const goesOn = isSame && before.status !== undefined && isUnderWay({ status: before.status })
     told.current = goesOn ? { ...before, status } : { runId, status, length: text().length, isWriting: false }
     if (!goesOn) setSaid(`${run?.entity_id} answers`)
-    const timer = setInterval(() => {
+    return repeatWhileSeen(() => {
       const rest = text().slice(told.current.length)
       const end = sentencesIn(rest)
       if (end === 0) return
@@ -56,7 +57,6 @@ export function Announcer({ turn, isBegun }: AnnouncerProps): JSX.Element {
       told.current.isWriting = true
       setSaid(rest.slice(0, end).slice(-longest))
     }, everyMs)
-    return () => clearInterval(timer)
   }, [runId, status, isBegun])
   return (
     <div class="hidden" role="log" aria-label="The answer as it is written">

@@ -6,6 +6,7 @@ import { Status } from '../parts/status.tsx'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
+import { repeatWhileSeen } from '../state/while-seen.ts'
 import { CopyMenu } from './copy-menu.tsx'
 import { costInWords, usageInWords } from './words.ts'
 
@@ -65,9 +66,6 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
 /** How long it has worked, to the second. */
 function Elapsed({ since }: { since: number }): JSX.Element {
   const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    const ticking = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(ticking)
-  }, [])
+  useEffect(() => repeatWhileSeen(() => setNow(Date.now()), 1000), [])
   return <span>{Math.max(0, Math.floor((now - since) / 1000))} s</span>
 }

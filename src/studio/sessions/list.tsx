@@ -7,6 +7,7 @@ import type { Filter } from '../state/address.ts'
 import { pageSize } from '../state/session-reads.ts'
 import type { SessionList } from '../state/sessions.ts'
 import type { Studio } from '../state/studio.ts'
+import { repeatWhileSeen } from '../state/while-seen.ts'
 import { Above, type Change, countOf, inWords, Narrow } from './narrow.tsx'
 import { clock, SessionRow } from './row.tsx'
 
@@ -46,12 +47,13 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
   useEffect(() => {
     if (state === 'ready') setSaid(sessions.total.value === 0 ? inWords(filter) : countOf(sessions.total.value ?? 0))
   }, [state, isEmpty, filter.agent, filter.status, filter.before])
-  useEffect(() => {
-    const timer = setInterval(() => {
-      clock.value = Date.now()
-    }, ageMs)
-    return () => clearInterval(timer)
-  }, [])
+  useEffect(
+    () =>
+      repeatWhileSeen(() => {
+        clock.value = Date.now()
+      }, ageMs),
+    [],
+  )
   return (
     <nav class="sessions" aria-label="Sessions" ref={column} tabIndex={-1}>
       <Narrow studio={studio} filter={filter} onNarrow={narrow} />

@@ -153,6 +153,8 @@ test('a connection that is lost twenty times loses no word and repeats none', as
 test('a run that is opened in the middle of its answer is whole, and stays so in a tab that was hidden', async () => {
   const { run, path } = await begin(server.url)
   const { page, ...visited } = await visit(chromium, server.url, path.replace(/\/r\/.*/, ''))
+  await page.addInitScript(countCalls)
+  await page.reload()
   const live = liveOf(page)
   say(20)
   await expect.poll(() => wordCount(page)).toBe(20)
@@ -161,8 +163,12 @@ test('a run that is opened in the middle of its answer is whole, and stays so in
   await expect.poll(() => live.size).toBe(1)
   await look(page, 'hidden')
   await expect.poll(() => live.size).toBe(0)
+  await expect.poll(() => callsIn(page)).toMatchObject({ waiting: 0 })
+  const before = [await callsIn(page), visited.urls.length]
   say(20)
   await expect.poll(async () => (await fetch(run)).text()).toContain('word40')
+  // Nobody sees it: it asks for nothing and waits for nothing, and no browser draws frames of it.
+  expect([await callsIn(page), visited.urls.length]).toEqual(before)
   expect(await wordCount(page)).toBe(20)
   await look(page, 'visible')
   await expect.poll(() => wordCount(page)).toBe(40)
@@ -193,6 +199,27 @@ test('a server that is killed in the middle of an answer and started again leave
   await child.stop()
   await project.remove()
 }, 60_000)
+
+/** From the beginning of the page on: what its timers have called, and how many wait or repeat. */
+const countCalls = `(() => {
+  const calls = (window.calls = { made: 0, waiting: 0 })
+  const waiting = new Set()
+  for (const [set, clear, isOnce] of [['setTimeout', 'clearTimeout', true], ['setInterval', 'clearInterval', false]]) {
+    const [begin, end] = [window[set], window[clear]]
+    window[set] = (call, ...more) => {
+      const id = begin((...given) => {
+        calls.made++
+        if (isOnce) waiting.delete(id)
+        call(...given)
+      }, ...more)
+      waiting.add(id)
+      return id
+    }
+    window[clear] = (id) => { waiting.delete(id); end(id) }
+  }
+  Object.defineProperty(calls, 'waiting', { get: () => waiting.size, enumerable: true })
+})()`
+const callsIn = (page: Page) => page.evaluate('({ ...window.calls })')
 
 /** As when another tab is looked at: this browser has no window that could be behind one. */
 async function look(page: Page, state: 'hidden' | 'visible'): Promise<void> {
