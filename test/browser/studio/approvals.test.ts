@@ -226,6 +226,7 @@ test('what a form can not express is JSON, read first here and then by the serve
 
 test('a question without a schema is answered by text', async () => {
   const { page, card, ...visited } = await paused('text')
+  expect(await lookAt(page)).toEqual([])
   await card.getByLabel('Your answer').fill('Ann')
   await card.getByRole('button', { name: 'Answer' }).click()
   await page.getByText('It is "Ann"').waitFor()

@@ -256,6 +256,34 @@ test('what is not found, and what could not be read, is said in words', async ()
   expect({ ...rest, errors: errors.filter((error) => !/404|500/.test(error)) }).toEqual(nothingWrong)
 })
 
+test('addresses that lead nowhere say so, and what to do', async () => {
+  const { page, ...visited } = await visit(chromium, server.url, '/studio/nowhere')
+  await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+  expect(await treeOf(page.getByRole('main'))).toMatchInlineSnapshot(`
+    "- main:
+      - heading "Nothing here" [level=2]
+      - link "All sessions":
+        - /url: /studio"
+  `)
+  expect(await lookAt(page)).toEqual([])
+  await page.goto(`${server.url}/studio/r/run_nowhere`)
+  await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page
+    .getByText(/run_nowhere/)
+    .first()
+    .waitFor()
+  expect(await treeOf(page.getByRole('main'))).toMatchInlineSnapshot(`
+    "- main:
+      - heading "Nothing here" [level=2]
+      - alert: There is no run 'run_nowhere'.
+      - link "All sessions":
+        - /url: /studio"
+  `)
+  expect(await lookAt(page)).toEqual([])
+  const { errors, ...rest } = await visited.end()
+  expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)
+})
+
 test('a draft is kept for each session, a failed message stays, and another agent can be asked', async () => {
   const { page, sessionId, ...visited } = await open('echo', 'hello')
   await isReady(page)
@@ -270,6 +298,7 @@ test('a draft is kept for each session, a failed message stays, and another agen
   await page.getByRole('button', { name: 'Send' }).click()
   await page.locator('.composer [role=alert]:not(:empty)').waitFor()
   expect(await field.inputValue()).toBe('a draft')
+  expect(await lookAt(page)).toEqual([])
   await page.unroute('**/run')
   await page.getByLabel('Who is asked').selectOption('cached')
   await page.getByLabel('Message to cached').press('Control+Enter')

@@ -102,6 +102,7 @@ test('of 130 turns fifty are mounted, earlier and later ones on demand', async (
     await expect.poll(async () => (await ends())[1]).toBe(first)
   }
   expect(await page.getByRole('button', { name: 'Earlier turns' }).count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
   // What is new is not mounted beside what is read.
   await server.call('POST', '/api/v1/agents/echo/run', { input: 'turn 131', session_id: json.session_id })
   expect(await ends()).toEqual([50, 'turn 1', 'turn 50'])
