@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { estimateMedian } from './against/interval.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Estimate, estimateMedian } from './against/interval.ts'
 import { type Cell, measure } from './cell.ts'
 import { type LoadProcess, startLoad } from './load-process.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
 import { binOf, startArgs, thisBuild } from './start-up.ts'
 
-/* What one reader of `GET /live` costs the runs: two servers of the same build in turns, the reader on one of them. */
+/* What one reader of `GET /live` costs the runs: two servers of the same build in turns, the reader on one of them, or gone from it. */
 
 const pairsPerRound = 5
 const connections = 32
@@ -19,7 +20,12 @@ export interface LiveComparison {
   pairs: number
   measureMs: number
   build?: string
+  /** Of the second server: it reads, or has left so long ago that the server has forgotten it. */
+  reader?: 'reads' | 'has left'
 }
+
+/** A server notes changes for that time after its last reader has left. */
+const lingerMs = 30_000
 
 interface Pair {
   without: Cell
@@ -28,18 +34,36 @@ interface Pair {
   resets: number
 }
 
-/** A Markdown table of the runs per second and the processor time of a run, and the ratio with / without a reader. */
-export async function measureLive({ pairs, measureMs, build = thisBuild }: LiveComparison): Promise<string> {
+/** With / without: of the runs per second. */
+export async function compareReader(comparison: LiveComparison): Promise<Estimate> {
+  const pairs = await measurePairs(comparison)
+  return estimateMedian(pairs.map(({ reading, without }) => reading.perSecond / without.perSecond))
+}
+
+async function measurePairs({
+  pairs,
+  measureMs,
+  build = thisBuild,
+  reader = 'reads',
+}: LiveComparison): Promise<Pair[]> {
   const all: Pair[] = []
   const load = startLoad()
   try {
     while (all.length < pairs) {
-      console.error(`pair ${all.length + 1} of ${pairs}: a reader of /live`)
-      await measureRound(load, build, Math.min(pairsPerRound, pairs - all.length), measureMs, (pair) => all.push(pair))
+      console.error(`pair ${all.length + 1} of ${pairs}: a reader of /live that ${reader}`)
+      const some = Math.min(pairsPerRound, pairs - all.length)
+      await measureRound({ load, build, pairs: some, measureMs, reader }, (pair) => all.push(pair))
     }
   } finally {
     await load.stop()
   }
+  return all
+}
+
+/** A Markdown table of the runs per second and the processor time of a run, and the ratio with / without a reader. */
+export async function measureLive(comparison: LiveComparison): Promise<string> {
+  const { measureMs } = comparison
+  const all = await measurePairs(comparison)
   const row = (name: string, value: (cell: Cell) => number, unit: string) => {
     const [without, reading] = [all.map((pair) => value(pair.without)), all.map((pair) => value(pair.reading))]
     const ratio = estimateMedian(reading.map((one, index) => one / (without[index] ?? Number.NaN)))
@@ -61,10 +85,7 @@ export async function measureLive({ pairs, measureMs, build = thisBuild }: LiveC
 
 /** With new processes, so that what two of them differ in by chance is not taken for the reader. */
 async function measureRound(
-  load: LoadProcess,
-  build: string,
-  pairs: number,
-  measureMs: number,
+  { load, build, pairs, measureMs, reader: does }: Required<LiveComparison> & { load: LoadProcess },
   keep: (pair: Pair) => void,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
@@ -75,6 +96,10 @@ async function measureRound(
     const [quiet, read] = [await start('quiet'), await start('read')]
     servers.push(quiet, read)
     reader = await openReader(read.url)
+    if (does === 'has left') {
+      reader.close()
+      await sleep(lingerMs + 1_000)
+    }
     const cellOf = async (process: MeasuredProcess, warmUpMs: number) => {
       const cell = await measure(load, { name: 'live', process, ask }, { connections, warmUpMs, measureMs })
       if (cell.errors > 0) throw new Error(`${cell.errors} wrong, ${cell.firstError}`)
@@ -83,13 +108,14 @@ async function measureRound(
     for (const server of servers) await cellOf(server, 2_000)
     for (let pair = 0; pair < pairs; pair++) {
       const cells = new Map<MeasuredProcess, Cell>()
-      const before = { ...reader.counts }
+      const { counts } = reader
+      const before = { ...counts }
       for (const server of pair % 2 === 0 ? [quiet, read] : [read, quiet]) cells.set(server, await cellOf(server, 200))
       keep({
         without: cells.get(quiet) as Cell,
         reading: cells.get(read) as Cell,
-        frames: reader.counts.frames - before.frames,
-        resets: reader.counts.resets - before.resets,
+        frames: counts.frames - before.frames,
+        resets: counts.resets - before.resets,
       })
     }
   } finally {

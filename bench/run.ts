@@ -14,6 +14,7 @@ import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
 import { bin, measureStartUp, startArgs } from './start-up.ts'
+import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 import { measureStudio } from './studio.ts'
 
 /*
@@ -25,8 +26,8 @@ import { measureStudio } from './studio.ts'
  * `--pairs` turns; `protocols:responses`, or another dialect of bench/dialect.ts, `protocols:mcp` and `protocols:start`: one part of it.
  * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
- * `--only studio` alone: the page in a browser, beside its budgets.
- * With `--write` these two go into docs/benchmarks.md too, in place of all parts that were there.
+ * `--only studio` alone: the page in a browser, beside its budgets; `studio:soak`: what it holds after ten minutes (`--quick`: one).
+ * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
 
 const { values: options } = parseArgs({
@@ -62,6 +63,13 @@ if (only === 'postgres') {
   console.log(markdown)
   if (options.write) await writeInto(document, 'measured on Postgres', markdown)
   process.exit()
+}
+if (options.only === 'studio:soak') {
+  const soaked = await soakStudio(options.quick ? 1 : 10)
+  const markdown = describeSoak(soaked)
+  console.log(markdown)
+  if (options.write) await writeInto(document, 'measured in the studio for long', markdown)
+  process.exit(isWithin(soaked) ? 0 : 1)
 }
 if (only === 'studio') {
   const settings = options.quick

@@ -14,6 +14,7 @@ import { largeSession } from './large-session.ts'
 import { memorySlope } from './memory-slope.ts'
 import { soakReloads } from './reloads.ts'
 import { configFile } from './start-up.ts'
+import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
@@ -22,7 +23,7 @@ import { configFile } from './start-up.ts'
  * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
  * (100,000), broken `--uploads` (5,000), runs with `--values` that nobody expects, on each store (20,000), the runs that never stop
  * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1), a session of so many `--large` runs (60), and `--cluster` minutes
- * in which everything goes wrong around three instances on Postgres (15). `--break` takes the write-ahead log away after each kill, to show that loss
+ * in which everything goes wrong around three instances on Postgres (15), and so many minutes of a page of the `--studio` in a browser (10). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -44,6 +45,7 @@ const { values: options } = parseArgs({
     endless: { type: 'string', default: '1' },
     large: { type: 'string', default: '60' },
     cluster: { type: 'string', default: '15' },
+    studio: { type: 'string', default: '10' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -71,10 +73,18 @@ try {
   ok = (await hostileValues(Number(options.values))) && ok
   ok = (await endlessRuns(Number(options.endless))) && ok
   ok = (await soakClusterFor(Number(options.cluster))) && ok
+  ok = (await studio(Number(options.studio))) && ok
 } finally {
   await project.remove()
 }
 if (!ok) process.exitCode = 1
+
+async function studio(minutes: number): Promise<boolean> {
+  if (minutes === 0) return true
+  const soaked = await soakStudio(minutes)
+  console.log(describeSoak(soaked))
+  return isWithin(soaked)
+}
 
 async function kills(project: Project, rounds: number): Promise<boolean> {
   if (rounds === 0) return true

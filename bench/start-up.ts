@@ -56,19 +56,27 @@ export function untilHealth(build = thisBuild): Promise<number> {
 }
 
 /** Milliseconds from the start of `agentserve dev` on an empty folder until it says that it serves. */
-export function untilReady(build = thisBuild): Promise<number> {
-  return untilServed(build, 'dev', async () => {})
+export function untilReady(build = thisBuild, started: Started = {}): Promise<number> {
+  return untilServed(build, 'dev', async () => {}, started)
+}
+
+interface Started {
+  /** Default: the agents of the benchmark. */
+  config?: string
+  environment?: Record<string, string>
 }
 
 async function untilServed(
   build: string,
   command: 'start' | 'dev',
   look: (url: string) => Promise<void>,
+  { config, environment }: Started = {},
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
   const startedAt = performance.now()
-  const args = [binOf(build), ...startArgs(folder, command, build)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const args = [binOf(build), ...startArgs(folder, command, build, config)]
+  const env = { ...process.env, ...environment }
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
   const gone = once(child, 'exit')
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
   await look((JSON.parse(line) as { url: string }).url)

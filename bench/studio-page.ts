@@ -25,8 +25,8 @@ export async function loadTimes(page: Page): Promise<{ shell: number; sessions: 
 }
 
 /** Asks from outside, since the page may not evaluate text. */
-export async function until(page: Page, isSo: string): Promise<void> {
-  const end = performance.now() + longestMs
+export async function until(page: Page, isSo: string, withinMs = longestMs): Promise<void> {
+  const end = performance.now() + withinMs
   while (!(await page.evaluate(isSo))) {
     if (performance.now() > end) throw new Error(`never: ${isSo}`)
     await sleep(50)

@@ -1,41 +1,30 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
-import type { StudioManifest } from '../scripts/studio/plugin.ts'
+import type { Page } from 'playwright-core'
 import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
 import { openBrowser, type TestBrowser } from '../test/support/browser/browser.ts'
 import { measure } from './cell.ts'
+import { compareReader } from './live.ts'
 import { type LoadProcess, startLoad } from './load-process.ts'
 import { fillSessions } from './many-sessions.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
 import { percentile } from './percentile.ts'
 import { bin, startArgs, thisBuild } from './start-up.ts'
+import { type Asked, ask } from './studio/ask.ts'
+import { countCalls, look, workOf } from './studio/hidden.ts'
+import { sizes } from './studio/sizes.ts'
+import { measureStart } from './studio/start.ts'
+import { studioEvents as events, type Round, tableOf } from './studio/table.ts'
 import { goTo, loadTimes, memoryOf, scroll, until, watchFragments, watchLoad } from './studio-page.ts'
 
 /* The page in a real Chromium, against the built server in a process of its own, all on the same cores; figures beside their budgets. */
 
-const events = 10_000
 const frames = 120
 const presses = 20
 const pacedSeconds = 3
+const hiddenMs = 1_000
 const load = { connections: 32, warmUpMs: 1_000 }
-
-interface Round {
-  shell: number
-  sessions: number
-  sessionFrame: number
-  blank: number
-  open: number
-  eventFrame: number
-  heapMb: number
-  nodes: number
-  eventP50: number
-  eventP95: number
-  press: number
-  runs: number
-  runsWithPage: number
-}
 
 /** A Markdown table: medians of `rounds` rounds, each with every measure in a new browser profile. */
 export async function measureStudio({
@@ -73,7 +62,10 @@ export async function measureStudio({
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   }
-  return tableOf(all, sessions, await sizes())
+  const pairs = Math.max(6, rounds)
+  const reads = await compareReader({ pairs, measureMs })
+  const left = await compareReader({ pairs, measureMs, reader: 'has left' })
+  return tableOf({ rounds: all, sessions, sizes: await sizes(), reads, left, start: await measureStart(2 * pairs) })
 }
 
 async function fill(path: string, sessions: number): Promise<void> {
@@ -81,21 +73,6 @@ async function fill(path: string, sessions: number): Promise<void> {
   await store.open()
   await fillSessions(store, sessions, (n) => new Date(Date.UTC(2026, 0, 1) + n * 100).toISOString())
   await store.close()
-}
-
-interface Asked {
-  run_id: string
-  session_id: string
-}
-
-async function ask(url: string, agent: string, body: object): Promise<Asked> {
-  const answer = await fetch(`${url}/api/v1/agents/${agent}/run`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!answer.ok) throw new Error(`${agent}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as Asked
 }
 
 interface Measuring {
@@ -116,6 +93,7 @@ async function measureRound({ chromium, server, loading, huge, measureMs }: Meas
   const context = await chromium.browser.newContext({ viewport: { width: 1440, height: 900 } })
   try {
     await context.addInitScript(watchLoad)
+    await context.addInitScript(countCalls)
     const page = await context.newPage()
     await page.goto(`${server.url}/studio`)
     const loaded = await loadTimes(page)
@@ -133,6 +111,7 @@ async function measureRound({ chromium, server, loading, huge, measureMs }: Meas
     const scrolledEvents = await scroll(page, '[role=listbox][aria-label^=Events]', frames)
     const memory = await memoryOf(await context.newCDPSession(page))
     const { late, pressed } = await measureLive(page, server.url)
+    const { seen, hidden } = await measureHidden(page, server.url)
     await goTo(page, '/studio', `document.querySelector('article') === null`)
     const runsWithPage = await runs()
     await context.close()
@@ -144,6 +123,9 @@ async function measureRound({ chromium, server, loading, huge, measureMs }: Meas
       eventP50: percentile(late, 0.5),
       eventP95: percentile(late, 0.95),
       press: Math.max(...pressed),
+      hiddenWork: hidden.timers + hidden.requests,
+      hiddenScript: hidden.scriptMs,
+      seenScript: seen.scriptMs,
     }
   } finally {
     await context.close()
@@ -151,7 +133,7 @@ async function measureRound({ chromium, server, loading, huge, measureMs }: Meas
 }
 
 /** A run of 100 events a second in an open conversation, while somebody writes. */
-async function measureLive(page: Awaited<ReturnType<TestBrowser['browser']['newPage']>>, url: string) {
+async function measureLive(page: Page, url: string) {
   const { session_id } = await ask(url, 'echo', { input: 'first' })
   await goTo(page, `/studio/s/${session_id}`, `document.querySelector('article') !== null`)
   await page.evaluate(watchFragments)
@@ -166,59 +148,20 @@ async function measureLive(page: Awaited<ReturnType<TestBrowser['browser']['newP
   >
 }
 
-interface Sizes {
-  first: number[]
-  whole: number[]
-}
-
-/** Gzip and Brotli: of what is loaded first, and of everything. */
-async function sizes(): Promise<Sizes> {
-  const folder = join(thisBuild, 'dist/web/studio')
-  const { files, script, style } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as StudioManifest
-  const sizeOf = async (names: string[]) => {
-    const contents = await Promise.all(names.map((name) => readFile(join(folder, name))))
-    const sum = (pack: (content: Buffer) => Buffer) =>
-      contents.reduce((all, content) => all + pack(content).length, 0) / 1024
-    return [sum((content) => gzipSync(content, { level: 9 })), sum((content) => brotliCompressSync(content))]
-  }
-  return { first: await sizeOf([script, style]), whole: await sizeOf(files) }
-}
-
-function tableOf(rounds: readonly Round[], sessions: number, { first, whole }: Sizes): string {
-  const middle = (name: keyof Round) =>
-    percentile(
-      rounds.map((round) => round[name]),
-      0.5,
-    )
-  const most = (name: keyof Round) => Math.max(...rounds.map((round) => round[name])).toFixed(0)
-  const row = (what: string, budget: string, name: keyof Round, unit = 'ms') =>
-    `| ${what} | ${budget} | ${middle(name)} ${unit} | ${most(name)} ${unit} |`
-  const size = (what: string, budget: string, [gzip, brotli]: number[]) =>
-    `| ${what} | ${budget} | ${gzip?.toFixed(1)} KB (Brotli ${brotli?.toFixed(1)}) | |`
-  const kept = percentile(
-    rounds.map((round) => (100 * round.runsWithPage) / round.runs),
-    0.5,
-  )
-  return [
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), load average ${loadavg()[0]?.toFixed(1)}, ` +
-      `Node ${process.version}, ${rounds.length} rounds, ${sessions.toLocaleString('en')} sessions.`,
-    '',
-    '| What | Budget | Median | Worst round |',
-    '|---|---|---|---|',
-    size('Script and style that are loaded first, gzipped', '≤ 60 KB', first),
-    size('All scripts and styles, gzipped', '≤ 100 KB', whole),
-    row('Frame of the list on screen, nothing cached', '≤ 150 ms', 'shell'),
-    row('Sessions on screen', '≤ 350 ms', 'sessions'),
-    row(`A run of ${events.toLocaleString('en')} events, opened: its steps on screen`, '≤ 400 ms', 'open'),
-    row('Scrolling the sessions, 800 px a frame: p95 of a frame', '≤ 20 ms', 'sessionFrame'),
-    row('Scrolling the sessions: longest blank row', '≤ 100 ms', 'blank'),
-    row(`Scrolling ${events.toLocaleString('en')} events: p95 of a frame`, '≤ 20 ms', 'eventFrame'),
-    row('Event of a run until it is on screen, 100 a second: p50', '≤ 25 ms', 'eventP50'),
-    row('Event of a run until it is on screen, 100 a second: p95', '≤ 50 ms', 'eventP95'),
-    row('Key press while text streams: slowest response (told in steps of 8 ms, from 16 on)', '≤ 50 ms', 'press'),
-    row('Heap with that run open', '≤ 40 MB', 'heapMb', 'MB'),
-    row('Nodes with that run open', '≤ 3,500', 'nodes', ''),
-    row('Runs without a page', '', 'runs', '/s'),
-    `| Runs with an open page | ≥ 95 % | ${kept} % | |`,
-  ].join('\n')
+/** What the page does while a run streams in its conversation: seen, and hidden. */
+async function measureHidden(page: Page, url: string) {
+  const debug = await page.context().newCDPSession(page)
+  const { session_id } = await ask(url, 'echo', { input: 'first' })
+  await goTo(page, `/studio/s/${session_id}`, `document.querySelector('article') !== null`)
+  await page.evaluate(watchFragments)
+  await ask(url, 'paced', { input: '4', session_id, background: true })
+  await until(page, 'window.late.length > 10')
+  const seen = await workOf(page, debug, hiddenMs)
+  await look(page, 'hidden')
+  // What was asked for before is over.
+  await page.evaluate('new Promise((drawn) => setTimeout(drawn, 100))')
+  const hidden = await workOf(page, debug, hiddenMs)
+  await look(page, 'visible')
+  await until(page, 'window.late.length >= 400')
+  return { seen, hidden }
 }
