@@ -33,7 +33,7 @@ So any number of commands work side by side on one data folder, with and without
 folder serves the others over a Unix socket there, \`agentserve.sock\`, or over a named pipe on Windows; it opens no port. Its config
 answers: a command with another \`--config\` says so. All must be of the same version.
 
-- When the owner ends, it first finishes the runs of the others, for at most 10 s; Ctrl-C ends it at once. The others find the
+- When the owner ends, or its terminal is closed, it first finishes the runs of the others, for at most 10 s; Ctrl-C ends it at once. The others find the
   next owner, or become it, and go on.
 - When the owner is killed, its runs are \`interrupted\`. A \`chat\` keeps what it has shown of the answer and offers to send the message again.
 - \`dev\` and \`start\` take the folder over from a \`chat\` that has no run under way. They wait for up to 10 s and then say which

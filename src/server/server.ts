@@ -15,7 +15,7 @@ import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data
 import { CurrentConfig } from './current-config.ts'
 import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
 import { folderRoutes } from './folder/folder-routes.ts'
-import { ownerOf } from './folder/lock.ts'
+import { ownerOf } from './folder/owner.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
 import { defaultDeadlineMs, Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
@@ -137,12 +137,18 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
         onClose(() => removeServerHint(dataFolder))
         const place = socket === undefined ? { url: addressUrl } : { socket: socket.path }
         const { owner = ownerOf(mode, startedAtMs) } = owned ?? {}
-        await writeServerHint(dataFolder, toHint(initial, owner, place, secret))
+        const told = writeServerHint(dataFolder, toHint(initial, owner, place, secret))
+        if (socket === undefined) return told
+        // On a full disk it must still be possible to read what is there.
+        await told.catch((error: unknown) => logger.warn({ error }, 'other commands will not find this one'))
       },
       // Commands ask for it when they need it.
       onListening: () => socket ?? config.ingest(),
       endRuns: (deadlineMs) => runs.shutdown(deadlineMs),
-      closeConnections: (deadlineMs) => kernel.close({ deadlineMs }),
+      closeConnections(deadlineMs) {
+        if (program) kernel.leave()
+        return kernel.close({ deadlineMs })
+      },
       idle: () => config.idle(),
       dispose: () => config.dispose(),
     },

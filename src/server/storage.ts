@@ -10,6 +10,7 @@ import type { Prepared } from '../store/sessions/postgres/upkeep/prepare.ts'
 import type { DatabaseStatus } from '../store/sessions/postgres/upkeep/status.ts'
 import type { FileState, StorageFile } from '../store/upkeep/check.ts'
 import { databaseOf } from './database/database.ts'
+import { ownerOf } from './folder/owner.ts'
 import { foldersOf } from './folders.ts'
 
 export type { Counted, Examination } from '../store/sessions/postgres/upkeep/examine.ts'
@@ -60,7 +61,9 @@ export async function compactFiles(
   ])
   const locks: Awaited<ReturnType<typeof lockDataFolder>>[] = []
   try {
-    for (const folder of foldersOf(config, true)) locks.push(await lockDataFolder(folder))
+    const owner = ownerOf('doctor', Date.now())
+    for (const folder of foldersOf(config, true))
+      locks.push(await lockDataFolder(folder, folder === config.dataFolder ? owner : undefined))
     for (const { path } of files) await compactFile(path, (done, total) => onProgress(path, done, total))
   } finally {
     for (const lock of locks) await lock.release()

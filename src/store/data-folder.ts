@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../core/error.ts'
 import { Connection } from './sqlite/connection.ts'
@@ -39,6 +39,7 @@ export interface ServerHint extends FolderOwner {
 }
 
 const hintFile = 'server.json'
+const maxHintBytes = 64 * 1024
 
 /**
  * Makes this process the only owner of the folder, which is created (0700) if it is missing. The kernel releases the
@@ -60,7 +61,7 @@ export async function lockDataFolder(folder: string, owner?: FolderOwner): Promi
   } catch (error) {
     await connection.close()
     if (classify(error) !== 'busy') throw error
-    const message = `Another agentserve owns the data folder '${folder}'. Stop it, or name another folder.`
+    const message = `${await ownerIn(folder)} owns the data folder '${folder}'. Stop it, or name another folder.`
     throw new AppError('conflict', message, { cause: error })
   }
   // It is only told: on a full disk, whoever has the folder must still be able to read it.
@@ -76,6 +77,22 @@ export async function lockDataFolder(folder: string, owner?: FolderOwner): Promi
       released ??= release()
       return released
     },
+  }
+}
+
+/** As the owner calls itself; a process that has died is not meant. */
+async function ownerIn(folder: string): Promise<string> {
+  const unknown = 'Another agentserve'
+  const path = join(folder, hintFile)
+  try {
+    const there = await lstat(path)
+    if (!there.isFile() || there.size > maxHintBytes) return unknown
+    const { pid, command, started_at } = JSON.parse(await readFile(path, 'utf8')) as FolderOwner
+    if (typeof command !== 'string') return unknown
+    process.kill(pid, 0)
+    return `\`agentserve ${command}\` (process ${pid}, since ${started_at})`
+  } catch {
+    return unknown
   }
 }
 

@@ -37,10 +37,19 @@ export async function write(text: string): Promise<void> {
   })
 }
 
+let isHungUp = false
+
+/** The terminal is gone: nothing that is printed from now on, and no key, is of any effect. */
+export function stopWriting(): void {
+  isHungUp = true
+  process.stdin.on('error', () => {}).destroy()
+}
+
 /** A closed reader (`| head`) ends the program without an error. */
 export function leaveQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (isHungUp) return
       process.exit(error.code === 'EPIPE' ? 0 : 1)
     })
   }

@@ -1,8 +1,7 @@
 import { isAppError } from '../../core/error.ts'
-import { timestamp } from '../../core/time.ts'
-import { version } from '../../core/version.ts'
-import { type FolderOwner, lockDataFolder } from '../../store/data-folder.ts'
+import { lockDataFolder } from '../../store/data-folder.ts'
 import type { OwnedFolder } from '../types.ts'
+import { ownerOf } from './owner.ts'
 
 /** Makes this process the owner of the data folder; undefined while another one is. */
 export async function lockFolder(dataFolder: string, command: string): Promise<OwnedFolder | undefined> {
@@ -13,9 +12,4 @@ export async function lockFolder(dataFolder: string, command: string): Promise<O
     if (isAppError(error) && error.code === 'conflict') return undefined
     throw error
   }
-}
-
-/** What other commands are told about this process while it owns the folder. */
-export function ownerOf(command: string, startedAtMs: number): FolderOwner {
-  return { pid: process.pid, command, version, started_at: timestamp(startedAtMs) }
 }

@@ -131,6 +131,17 @@ test('when the owner leaves, it finishes the runs of others first, and another o
   expect(new Set((await runs()).map(({ status }) => status))).toEqual(new Set(['completed']))
 })
 
+test('an owner whose terminal is closed finishes the runs of others too', async () => {
+  const [owner, one, two] = await streaming()
+  owner.kill('SIGHUP')
+  await project.write('wait-1', '')
+  await project.write('wait-2', '')
+  await one.until('The end of wait-1.')
+  await two.until('The end of wait-2.')
+  await owner.exited
+  expect(new Set((await runs()).map(({ status }) => status))).toEqual(new Set(['completed']))
+})
+
 test('Ctrl-C ends an owner at once that waits for the runs of others', async () => {
   const [owner, one] = await streaming()
   owner.send('\x04')
