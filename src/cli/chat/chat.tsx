@@ -1,16 +1,18 @@
-import { Box, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
+import { Box, Static, useApp, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { describeError } from '../command/exit.ts'
-import { Markdown } from '../markdown/markdown.tsx'
 import type { Paint } from '../terminal/paint.ts'
 import { SampleList } from '../welcome/samples.tsx'
 import type { Welcome } from '../welcome/welcome.ts'
-import { commandIn, runCommand } from './commands.ts'
+import { completerOf } from './commands.ts'
 import type { Conversation } from './conversation.ts'
 import { DetailsPanel } from './details-panel.tsx'
+import { Inbox } from './inbox.ts'
 import { Input } from './line/input.tsx'
 import { useLine } from './line/use-line.ts'
+import { Live } from './live.tsx'
 import { Said } from './said.tsx'
+import type { OpenQuestion } from './screen-state.ts'
 import { Status } from './status.tsx'
 import type { TurnDetails } from './turn/details.ts'
 
@@ -30,7 +32,9 @@ export function Chat({ conversation, welcome, paint, signal, onInterrupt }: Chat
   const { write } = useStdout()
   const { columns, rows } = useWindowSize()
   const screen = useSyncExternalStore(conversation.screen.subscribe, conversation.screen.get)
-  const [working, setWorking] = useState(false)
+  const [inbox] = useState(() => new Inbox(conversation))
+  const [completer] = useState(() => completerOf(conversation))
+  const [isLeaving, setLeaving] = useState(false)
   const [opened, setOpened] = useState<TurnDetails | null>(null)
   const leave = () => {
     conversation.leave()
@@ -46,51 +50,54 @@ export function Chat({ conversation, welcome, paint, signal, onInterrupt }: Chat
     signal.addEventListener('abort', stop, { once: true })
     return () => signal.removeEventListener('abort', stop)
   }, [signal, exit, conversation])
+  useEffect(() => {
+    conversation.onClear = () => write(clearScreen)
+  }, [conversation, write])
   useEffect(() => conversation.screen.forget(screen.entries), [conversation, screen.entries])
 
-  const run = async (work: Promise<void>) => {
-    setWorking(true)
+  const openDetails = async () => {
     try {
-      await work
+      const details = await conversation.openDetails()
+      if (details === null) conversation.note('There is nothing to open: no reasoning, no tools, no steps.')
+      setOpened(details)
     } catch (error) {
       conversation.screen.say('error', describeError(error))
     }
-    setWorking(false)
   }
-  const openDetails = async () => {
-    const details = await conversation.openDetails()
-    if (details === null) conversation.note('There is nothing to open: no reasoning, no tools, no steps.')
-    setOpened(details)
-  }
+  const { question } = screen
   const line = useLine({
-    typed: conversation.typed,
+    typed: conversation.history.entries,
+    completer,
+    asked: question !== undefined,
     choose: welcome && ((key, text) => welcome.choose(key, text)),
     standIn: welcome && ((text) => welcome.answerTo(text)),
     submit(text) {
-      if (conversation.busy || working) return false
-      welcome?.end()
-      conversation.typed.push(text)
-      const command = screen.question === undefined ? commandIn(text) : undefined
-      if (command === 'clear') write(clearScreen)
-      else if (command === undefined) void conversation.send(text)
-      else void run(runCommand(conversation, text))
-      return true
+      const isTaken = inbox.submit(text)
+      if (isTaken) welcome?.end()
+      return isTaken
     },
+    takeBack: () => inbox.takeLast(),
     cancel(cleared) {
-      if (cleared !== '') conversation.typed.push(cleared)
+      if (cleared !== '' && question?.isSecret !== true) conversation.history.add(cleared)
       // A cleared answer to a waiting run does not cancel the run: the user may type another one.
       if (cleared !== '' && !conversation.busy) return
+      inbox.empty()
       if (conversation.cancel() || cleared !== '') return
       onInterrupt?.()
       leave()
     },
+    escape() {
+      if (conversation.busy) conversation.cancel()
+      else if (question !== undefined) conversation.back()
+    },
     leave() {
-      if (!conversation.busy) leave()
+      if (inbox.isBusy) setLeaving(true)
+      else leave()
     },
     intercept(input, key) {
       const toggles = key.ctrl && input === 'o'
       if (opened === null) {
-        if (toggles) void run(openDetails())
+        if (toggles) void openDetails()
         return toggles
       }
       if (toggles || key.escape) setOpened(null)
@@ -99,49 +106,41 @@ export function Chat({ conversation, welcome, paint, signal, onInterrupt }: Chat
     },
   })
 
+  useEffect(() => {
+    if (!isLeaving) return
+    if (screen.question !== undefined || screen.held) setLeaving(false)
+    else if (!inbox.isBusy && screen.queued.length === 0) leave()
+  })
+
   const inputRows = Math.max(2, Math.min(8, Math.floor(rows / 3)))
-  const openRows = Math.max(1, rows - inputRows - Math.min(3, screen.working.length) - 4)
+  const otherRows = Math.min(3, screen.activity.length) + Math.min(5, screen.queued.length) + 5
   return (
     <Box flexDirection="column">
       <Static items={[...screen.entries]}>
         {(entry) => <Said key={entry.id} entry={entry} columns={columns} paint={paint} />}
       </Static>
-      {opened !== null && (
+      {opened !== null ? (
         <DetailsPanel details={opened} version={opened.version} columns={columns} rows={rows} paint={paint} />
-      )}
-      {opened === null && screen.open !== '' && (
-        <Box
-          flexDirection="column"
-          justifyContent="flex-end"
-          maxHeight={openRows}
-          overflow="hidden"
-          marginTop={screen.openJoined ? 0 : 1}
-        >
-          <Markdown text={screen.open} columns={columns} paint={paint} />
-        </Box>
-      )}
-      {opened === null && screen.thinking !== undefined && (
-        <Box marginTop={1} flexShrink={0}>
-          <Box flexShrink={0}>
-            <Text>{paint.dim('Thinking… ')}</Text>
+      ) : (
+        <>
+          <Live screen={screen} columns={columns} rows={Math.max(1, rows - inputRows - otherRows)} paint={paint} />
+          {welcome && <SampleList welcome={welcome} typed={line.text} columns={columns} paint={paint} />}
+          <Box marginTop={1} flexDirection="column" flexShrink={0}>
+            <Input
+              line={line}
+              isSecret={question?.isSecret === true}
+              prompt={paint.cyan(promptOf(line.search, question))}
+              columns={columns}
+              rows={inputRows}
+            />
+            <Status screen={screen} words={line.words} isLeaving={isLeaving} paint={paint} />
           </Box>
-          <Text wrap="truncate-start">{paint.dim(screen.thinking)}</Text>
-        </Box>
-      )}
-      {opened === null &&
-        screen.working.slice(-3).map((text, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines of a list that is drawn again as a whole.
-          <Text key={place} wrap="truncate">
-            {paint.dim(`  … ${text}`)}
-          </Text>
-        ))}
-      {welcome && <SampleList welcome={welcome} typed={line.text} columns={columns} paint={paint} />}
-      {opened === null && (
-        <Box marginTop={1} flexDirection="column" flexShrink={0}>
-          <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
-          <Status screen={screen} working={working} paint={paint} />
-        </Box>
+        </>
       )}
     </Box>
   )
+}
+
+function promptOf(search: string | undefined, question: OpenQuestion | undefined): string {
+  return search === undefined ? `${question?.prompt ?? ''}> ` : `(search: ${search.slice(-40)})> `
 }

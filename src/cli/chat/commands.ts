@@ -4,6 +4,9 @@ import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
 import { localTime } from '../terminal/when.ts'
 import type { Conversation } from './conversation.ts'
+import { chatKeys } from './keys.ts'
+import type { Completer } from './line/complete.ts'
+import { showAllowed, showWhy, takeModel } from './run-commands.ts'
 import { describeAttachment, readAttachment, unquoted } from './turn/attachment.ts'
 
 interface ChatCommand {
@@ -21,13 +24,20 @@ const commands: Record<string, ChatCommand> = {
     about: 'list the agents, or continue this session with another agent',
     run: takeAgent,
   },
+  model: { usage: '/model [model]', about: 'show the model, or answer again with another one', run: takeModel },
+  why: { usage: '/why', about: 'show why these passages: the searches of the last answer', run: showWhy },
+  always: { usage: '/always [off]', about: 'show the tools that are always allowed, or ask again', run: showAllowed },
   attach: { usage: '/attach [file or address]', about: 'send a file with your next message', run: attach },
   detach: { usage: '/detach', about: 'send your next message without files', run: detach },
   summary: { usage: '/summary', about: 'summarise the session', run: summarise },
   sources: { usage: '/sources', about: 'show the sources of the last answer', run: showSources },
   save: { usage: '/save [file]', about: 'write the conversation to a Markdown file', run: save },
-  clear: { usage: '/clear', about: 'clear the screen', run: () => {} },
+  clear: { usage: '/clear', about: 'clear the screen', run: (conversation) => conversation.onClear?.() },
   help: { usage: '/help', about: 'show this help', run: help },
+}
+
+export function chatCommands(): Pick<ChatCommand, 'usage' | 'about'>[] {
+  return Object.values(commands)
 }
 
 /** The name of the command that a line calls, known or not. `/etc/hosts` is not a command. */
@@ -45,7 +55,7 @@ export async function runCommand(conversation: Conversation, line: string): Prom
 function beginAnew(conversation: Conversation): void {
   conversation.sessionId = createId('ses')
   conversation.begun = false
-  conversation.sources = []
+  conversation.forgetTurn()
   conversation.note('Started a new session.')
 }
 
@@ -87,7 +97,7 @@ async function switchTo(conversation: Conversation, argument: string): Promise<v
   const session = await conversation.client.sessions.get(sessionId)
   conversation.sessionId = session.session_id
   conversation.begun = true
-  conversation.sources = []
+  conversation.forgetTurn()
   conversation.note(`Session ${terminalLine(session.session_id)}`)
   await conversation.showHistory()
 }
@@ -104,6 +114,7 @@ async function takeAgent(conversation: Conversation, argument: string): Promise<
   conversation.agentId = agent.id
   conversation.kind = agent.kind
   conversation.note(`You are now talking to ${terminalLine(agent.id)}.`)
+  await conversation.meet()
 }
 
 async function summarise(conversation: Conversation): Promise<void> {
@@ -141,10 +152,30 @@ async function save(conversation: Conversation, argument: string): Promise<void>
 function help(conversation: Conversation): void {
   const shown = Object.values(commands)
   const width = Math.max(...shown.map(({ usage }) => usage.length))
-  const keys = [
+  const keyWidth = Math.max(...chatKeys.map(([keys]) => keys.length))
+  const lines = [
+    ...shown.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`),
+    '',
+    ...chatKeys.map(([keys, about]) => `${keys.padEnd(keyWidth)}  ${about}`),
+    '',
     '@file or @"a file" in a message sends that file with it.',
-    'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line starts a new line.',
-    'Up and Down go through your earlier messages. Ctrl-C clears the line\nor cancels the answer; if there is neither, it quits.',
   ]
-  conversation.note([...shown.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`), ...keys].join('\n'))
+  conversation.note(lines.join('\n'))
+}
+
+/** What Tab can make of a word. */
+export function completerOf(conversation: Conversation): Completer {
+  const { client } = conversation
+  const agents = async () => (await client.agents.list()).agents
+  return {
+    commands: Object.keys(commands).map((name) => `/${name}`),
+    argumentsOf(command) {
+      if (command === '/attach' || command === '/save') return 'files'
+      if (command === '/agent') return agents().then((all) => all.map(({ id }) => id))
+      if (command === '/switch') return latest(conversation).then((all) => all.map(({ session_id: id }) => id))
+      if (command === '/model')
+        return agents().then((all) => [...new Set(all.flatMap(({ model }) => (model === null ? [] : [model])))])
+      return command === '/always' ? Promise.resolve(['off']) : undefined
+    },
+  }
 }

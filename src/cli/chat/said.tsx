@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { wrapJoined } from '../markdown/joined.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import type { Paint } from '../terminal/paint.ts'
-import type { Entry } from './screen.ts'
+import type { Entry } from './screen-state.ts'
 
 export interface SaidProps {
   entry: Omit<Entry, 'id'>

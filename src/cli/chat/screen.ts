@@ -1,29 +1,5 @@
 import { type Block, BlockSplitter } from '../../core/text/blocks.ts'
-
-export interface Entry {
-  id: number
-  kind: 'name' | 'user' | 'markdown' | 'note' | 'error'
-  text: string
-  /** Continues the entry before, which was cut. */
-  joined: boolean
-}
-
-export interface Screen {
-  entries: readonly Entry[]
-  open: string
-  openJoined: boolean
-  working: readonly string[]
-  /** Start of the active run; undefined: no run is active. */
-  busySince: number | undefined
-  /** Output of the model calls that have ended. */
-  tokens: number
-  /** Of the model call under way. */
-  streamedChars: number
-  connectionLost: boolean
-  question: string | undefined
-  /** The last line of the reasoning; undefined: none is under way. */
-  thinking: string | undefined
-}
+import { type Entry, emptyScreen, type Screen } from './screen-state.ts'
 
 const frameMs = 50
 /** Drawing takes at most 1/n of the time while text arrives faster than it can be drawn. */
@@ -41,18 +17,7 @@ const maxThinkingChars = 1000
 
 /** Text is drawn at most every 50 ms, less often when drawing is slow; everything else at once. */
 export class ChatScreen {
-  #screen: Screen = {
-    entries: [],
-    open: '',
-    openJoined: false,
-    working: [],
-    busySince: undefined,
-    tokens: 0,
-    streamedChars: 0,
-    connectionLost: false,
-    question: undefined,
-    thinking: undefined,
-  }
+  #screen = emptyScreen
   readonly #listeners = new Set<() => void>()
   #splitter = new BlockSplitter()
   #pending = ''
@@ -134,7 +99,7 @@ export class ChatScreen {
     }
     this.#working.clear()
     this.#thinking = undefined
-    this.set({ busySince: undefined, working: [], connectionLost: false })
+    this.set({ busySince: undefined, activity: [], connectionLost: false })
   }
 
   startWork(id: string, text: string): void {
@@ -160,7 +125,8 @@ export class ChatScreen {
 
   #showWork(): void {
     const working = [...this.#working.values()]
-    this.set({ working: working.map(({ text, progress }) => (progress === undefined ? text : `${text}  ${progress}`)) })
+    const activity = working.map(({ text, progress }) => (progress === undefined ? text : `${text}  ${progress}`))
+    this.set({ activity })
   }
 
   set(change: Partial<Screen>): void {

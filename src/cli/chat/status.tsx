@@ -2,22 +2,25 @@ import { Text } from 'ink'
 import { type ReactNode, useEffect, useState } from 'react'
 import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
-import type { Screen } from './screen.ts'
+import type { Screen } from './screen-state.ts'
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const frameMs = 120
 
 export interface StatusProps {
   screen: Screen
-  /** A command of the chat is under way. */
-  working: boolean
+  /** What Tab can make of a word. */
+  words: readonly string[]
+  /** As soon as the run has ended. */
+  isLeaving: boolean
   paint: Paint
 }
 
 /** What the chat does now and which keys matter. It moves as long as the run is active, so that a slow one does not look dead. */
-export function Status({ screen, working, paint }: StatusProps): ReactNode {
-  const { busySince, connectionLost, tokens, streamedChars, question } = screen
+export function Status({ screen, words, isLeaving, paint }: StatusProps): ReactNode {
+  const { busySince, connectionLost, tokens, streamedChars, question, working, held, queued } = screen
   const now = useClock(busySince)
+  if (words.length > 0) return <Text wrap="truncate">{paint.dim(words.join('  '))}</Text>
   const parts = []
   if (connectionLost) parts.push('Connection lost, retrying')
   if (busySince !== undefined) {
@@ -26,10 +29,12 @@ export function Status({ screen, working, paint }: StatusProps): ReactNode {
     const guessed = Math.ceil(streamedChars / charsPerToken)
     if (guessed > 0) parts.push(`≈ ${tokens + guessed} tokens`)
     else if (tokens > 0) parts.push(`${tokens} tokens`)
+    if (isLeaving) parts.push('quits when it has ended')
     parts.push('Ctrl-C cancels')
   } else if (working) parts.push('Running', 'Ctrl-C quits')
   else if (question !== undefined) parts.push('The run needs your answer', 'Ctrl-C cancels it')
-  else parts.push('Enter sends', '/help', 'Ctrl-C quits')
+  else if (held) parts.push(`Enter sends what is queued (${queued.length})`, 'Ctrl-C takes it out')
+  else parts.push(screen.startsForm ? 'Enter opens the form' : 'Enter sends', '/help', 'Ctrl-C quits')
   return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
 }
 

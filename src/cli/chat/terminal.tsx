@@ -12,17 +12,25 @@ import { terminalLine, terminalText } from '../terminal/text.ts'
 import type { Welcome } from '../welcome/welcome.ts'
 import { Chat } from './chat.tsx'
 import { Conversation, type ConversationOptions } from './conversation.ts'
+import { InputHistory } from './line/history.ts'
 
-export interface TerminalChat extends ConversationOptions {
+export interface TerminalChat extends Omit<ConversationOptions, 'history'> {
+  /** With what was typed in chats before; not made where its folder is not there. */
+  historyFile?: string | undefined
   /** What a new user sees first. */
   welcome?: Welcome | undefined
   signal: AbortSignal
 }
 
 /** Runs the chat until the user leaves, then prints how to continue the session. Gives the exit code. */
-export async function chatOnTerminal(client: Client, { signal, welcome, ...options }: TerminalChat): Promise<number> {
-  const conversation = new Conversation(client, options)
+export async function chatOnTerminal(
+  client: Client,
+  { signal, historyFile, welcome, ...options }: TerminalChat,
+): Promise<number> {
+  const history = historyFile === undefined ? undefined : await InputHistory.read(historyFile)
+  const conversation = new Conversation(client, { ...options, history })
   if (conversation.begun) await conversation.open(signal)
+  await conversation.meet(signal)
   const { stdout } = process
   const restore = divertSaid((text) => conversation.note(terminalText(text.trimEnd())))
   if (welcome !== undefined) showWelcome(welcome, conversation)
@@ -39,6 +47,7 @@ export async function chatOnTerminal(client: Client, { signal, welcome, ...optio
     })
     void warmUp()
     await app.waitUntilExit()
+    await conversation.history.written()
   }).finally(async () => {
     restore()
     await welcome?.close()

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import { findSampleQuestions } from '../../client/sample-questions.ts'
 import { isAppError } from '../../core/error.ts'
@@ -68,6 +68,7 @@ export async function alone(context: CommandContext, help: () => void): Promise<
       agentId,
       kind,
       sessionId: undefined,
+      historyFile: join(dataFolder, 'chat-history.jsonl'),
       welcome,
       signal: context.signal,
     })

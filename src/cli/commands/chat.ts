@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { readAttachments } from '../chat/turn/attachment.ts'
@@ -6,6 +7,7 @@ import { UsageError } from '../command/exit.ts'
 import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
+import { findDataFolder } from '../connect/project.ts'
 import { hasTerminal } from '../terminal/has-terminal.ts'
 
 interface ChatOptions extends ConnectOptions {
@@ -14,6 +16,7 @@ interface ChatOptions extends ConnectOptions {
   attach?: string[]
   session?: string
   continue?: boolean
+  plain?: boolean
 }
 
 export const command: CommandModule<ChatOptions> = {
@@ -24,22 +27,24 @@ export const command: CommandModule<ChatOptions> = {
       .option('--file <path>', 'a text file to send, with or without a message; repeatable', repeated)
       .option('--attach <file>', 'a file or http(s) address to send with the first message; repeatable', repeated)
       .option('--session <id>', 'the session to continue (default: a new one)')
-      .option('--continue', 'continue the latest session of this agent'),
+      .option('--continue', 'continue the latest session of this agent')
+      .option('--plain', 'in a terminal too, read and write lines, without drawing (default with TERM=dumb)'),
   async run(context, options, agentId = '') {
-    const { json = false } = options
+    const { json = false, plain = false } = options
     if (options.continue && options.session !== undefined) {
       throw new UsageError("--continue and --session can't be combined. Use one of them.")
     }
     const { signal } = context
     const files = await readAttachments(options.attach ?? [])
     const message = await readMessage(options)
-    const onTerminal = message === undefined && !json && hasTerminal()
+    const onTerminal = message === undefined && !json && !plain && hasTerminal()
+    const historyFile = onTerminal ? join(await findDataFolder(options), 'chat-history.jsonl') : undefined
     return withClient(options, context, async (client) => {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
         const { chatOnTerminal } = await import('../chat/terminal.tsx')
-        return chatOnTerminal(client, { agentId, kind, sessionId, files, signal })
+        return chatOnTerminal(client, { agentId, kind, sessionId, files, historyFile, signal })
       }
       const { chatByLines } = await import('../chat/lines.ts')
       return chatByLines(client, { agentId, sessionId, message, files, json, signal })

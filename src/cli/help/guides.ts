@@ -48,18 +48,11 @@ knowledge base first, unless they are unchanged.`,
     page: 'knowledge',
   },
   chat: {
-    details: `In a terminal, starts a conversation. The answer streams with its Markdown rendered and its code coloured; tools, steps
-and sources appear as they happen. Reasoning shows its last line after \`Thinking…\` and folds when it ends; Ctrl-O opens the
-reasoning, the input and output of tools and what steps gave, of the run under way or of the last one, and closes them again.
-The line at the bottom counts seconds and tokens; tokens with \`≈\` are estimated until the model has told them. Enter sends. Shift-Enter (if the terminal reports it), Alt-Enter or \`\\\` at the end of
-the line starts a new line. Up and Down go through your earlier messages.
-
-Ctrl-C clears the line, which Up brings back, and cancels the answer. A second Ctrl-C quits (exit code 130) and prints how
-to continue. If a run needs an approval or input, the next line answers it. A lost connection is retried; a
-message whose run was interrupted can be sent again.
-
-The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/attach\`, \`/detach\`, \`/summary\`, \`/sources\`, \`/save\`,
-\`/clear\` and \`/help\`. \`@file\` in a message sends that file with it. NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes all of them to a file.
+    details: `In a terminal, starts a conversation: the answer streams with its Markdown rendered; reasoning, tools, steps and sources
+appear as they happen. \`/help\` shows the commands and keys. Ctrl-C clears the line, which Up brings back, and cancels the answer. A
+second Ctrl-C quits (exit code 130) and prints how to continue. If a run needs an approval or input, the next line answers it.
+A lost connection is retried; a message whose run was interrupted can be sent again. NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes
+all of them to a file.
 
 With \`--message\` it prints one answer and exits.
 
@@ -74,7 +67,7 @@ prints the command that answers it.`,
       'agentserve chat docs --message "How do I set the port?"',
       'echo "How do I set the port?" | agentserve chat docs',
     ],
-    page: 'agents',
+    page: 'terminal',
   },
   mcp: {
     details: `Speaks MCP on stdin and stdout, for a host that starts it: a coding assistant, for example. It offers \`search\` and \`fetch\` over

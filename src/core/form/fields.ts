@@ -12,6 +12,8 @@ interface TextField extends About {
   minLength: number
   maxLength: number
   pattern: string | undefined
+  /** What is typed is not shown and not kept: `format: password` or `writeOnly`. */
+  isSecret: boolean
 }
 interface NumberField extends About {
   kind: 'number'
@@ -48,7 +50,19 @@ const mostOptions = 200
 
 /** Words of a schema that change nothing in a form, or that it follows. Any other is more than a form can say. */
 const said = new Set([
-  ...['type', 'title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated', 'readOnly'],
+  ...[
+    'type',
+    'title',
+    'description',
+    'default',
+    'examples',
+    '$schema',
+    '$id',
+    '$comment',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+  ],
   ...['enum', 'const', 'format', 'minLength', 'maxLength', 'pattern', 'minimum', 'maximum', 'exclusiveMinimum'],
   ...[
     'exclusiveMaximum',
@@ -83,6 +97,7 @@ function read(schema: Json | undefined, depth: number, left: { fields: number })
         minLength: numberOf(schema.minLength, 0),
         maxLength: numberOf(schema.maxLength, Number.POSITIVE_INFINITY),
         pattern: textOf(schema.pattern),
+        isSecret: schema.format === 'password' || schema.writeOnly === true,
       }
     case 'number':
     case 'integer':

@@ -137,10 +137,11 @@ function Control({ field, draft, onChange, about }: ControlProps): JSX.Element {
   }
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
     onChange(currentTarget.value)
-  if (field.kind === 'text' && field.format === undefined && field.maxLength > 200)
+  if (field.kind === 'text' && !field.isSecret && field.format === undefined && field.maxLength > 200)
     return <textarea {...about} rows={1} value={value} onInput={onInput} />
   if (field.kind === 'number')
     return <input {...about} inputMode={field.isInteger ? 'numeric' : 'decimal'} value={value} onInput={onInput} />
+  if (field.isSecret) return <input {...about} type="password" autocomplete="off" value={value} onInput={onInput} />
   if (field.format === undefined) return <input {...about} value={value} onInput={onInput} />
   const isTimed = field.format === 'date-time'
   return (

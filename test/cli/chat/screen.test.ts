@@ -61,10 +61,10 @@ test('shows the newest progress of a tool beside its call, cleaned, until the ca
     const shown = showEvent(event)
     if (shown?.type === 'tool_progress') screen.tellProgress(shown.callId, shown.output)
   }
-  const [line = ''] = screen.get().working
+  const [line = ''] = screen.get().activity
   expect(line).toMatch(/^report \{\} {2}"most/)
   expect(line).not.toContain('\u001b')
   expect(screen.endWork('c')).toBe('report {}')
   screen.tellProgress('c', 'too late')
-  expect(screen.get().working).toEqual([])
+  expect(screen.get().activity).toEqual([])
 })

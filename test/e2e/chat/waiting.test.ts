@@ -52,7 +52,7 @@ test('a chat asks again when an answer does not fit the schema', async () => {
   terminal.send('ask\r')
   await terminal.until(/How many\?[\s\S]*needs your answer/)
   terminal.send('seven\r')
-  await terminal.until(/must be integer[\s\S]*How many\?[\s\S]*needs your answer/)
+  await terminal.until(/This is not a number\.[\s\S]*needs your answer/)
   terminal.send('9\r')
   await terminal.until('It is 9')
   await terminal.close()

@@ -5,13 +5,15 @@ import type { Line } from '../../terminal/edit-line.ts'
 export interface InputProps {
   line: Line
   prompt: ReactNode
+  /** Dots are shown in place of the text. */
+  isSecret?: boolean
   columns: number
   /** Maximum lines shown, around the cursor. */
   rows: number
 }
 
-export function Input({ line, prompt, columns, rows }: InputProps): ReactNode {
-  const { before, at, after } = around(line, columns * rows, rows)
+export function Input({ line, prompt, isSecret = false, columns, rows }: InputProps): ReactNode {
+  const { before, at, after } = around(isSecret ? hidden(line) : line, columns * rows, rows)
   return (
     <Box maxHeight={rows} overflow="hidden" flexShrink={0}>
       <Box flexShrink={0}>
@@ -39,4 +41,8 @@ function around({ text, cursor }: Line, most: number, rows: number): { before: s
   const [first] = segmenter.segment(rest.slice(0, 64))
   const at = first?.segment ?? ''
   return { before, at, after: rest.slice(at.length) }
+}
+
+function hidden({ text, cursor }: Line): Line {
+  return { text: '•'.repeat(text.length), cursor }
 }

@@ -17,6 +17,8 @@ import { RunReader, searchedChars } from './record.ts'
 export interface Turn {
   agentId: string
   message: string
+  /** The input of a workflow, instead of the message. */
+  data?: Json | undefined
   files?: readonly Attachment[] | undefined
   /** Undefined: the server creates a session, and `end` has its id. */
   sessionId: string | undefined
@@ -117,7 +119,8 @@ async function* shown(
 }
 
 /** In A2A a file is a data part. */
-export function contentOf({ message, files = [] }: Pick<Turn, 'message' | 'files'>): string | A2APart[] {
+export function contentOf({ message, data, files = [] }: Pick<Turn, 'message' | 'data' | 'files'>): string | A2APart[] {
+  if (data !== undefined) return [{ type: 'data', data: JSON.stringify(data) }]
   if (files.length === 0) return message
   const parts = files.map((file): A2APart => ({ type: 'data', data: JSON.stringify(partOf(file)) }))
   return message === '' ? parts : [{ type: 'text', content: message }, ...parts]

@@ -1,0 +1,51 @@
+import type { TracedRetrieval } from '../../core/events/trace.ts'
+import { formatRetrieval } from '../runs/retrieval.ts'
+import { hint } from '../terminal/called-as.ts'
+import { terminalLine } from '../terminal/text.ts'
+import type { Conversation } from './conversation.ts'
+
+const pageLimit = 20
+
+/** The searches of the last answer, with the place of each passage. */
+export async function showWhy({ client, lastRunId, note }: Conversation): Promise<void> {
+  if (lastRunId === undefined) return note('There is no answer yet.')
+  const found: TracedRetrieval[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.runs.trace(lastRunId, { limit: pageLimit, cursor })
+    found.push(...page.calls.flatMap(({ retrievals }) => retrievals), ...(page.retrievals ?? []))
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  const width = Math.max(40, (process.stdout.columns ?? 80) - 4)
+  const lines = found.flatMap((retrieval) => formatRetrieval(retrieval, width))
+  const whole = `The prompts: ${hint(`runs show ${terminalLine(lastRunId)} --why`)}`
+  note([...(lines.length === 0 ? ['The last run searched nothing.'] : lines), whole].join('\n'))
+}
+
+/** The model of the agent; with another one the last message is answered again. */
+export async function takeModel(conversation: Conversation, argument: string): Promise<void> {
+  if (argument !== '') return conversation.repeat(argument)
+  const { client, agentId, note } = conversation
+  const { model } = await client.agents.get(agentId)
+  const name = terminalLine(agentId)
+  note(
+    [
+      model === null ? `${name} has no model of its own.` : `${name} answers with ${terminalLine(model)}.`,
+      '/model <provider/model> answers your last message again with that model. To change it for good, change agent.config.ts.',
+    ].join('\n'),
+  )
+}
+
+export function showAllowed({ allowed, sessionId, note }: Conversation, argument: string): void {
+  if (argument === 'off') {
+    allowed.forget(sessionId)
+    note('Every tool that needs an approval asks again.')
+    return
+  }
+  const names = allowed.names(sessionId).map(terminalLine)
+  note(
+    names.length === 0
+      ? 'No tool is always allowed in this session. Answer an approval with a to allow its tool.'
+      : `Always allowed in this session: ${names.join(', ')}. /always off asks again.`,
+  )
+}
