@@ -143,15 +143,11 @@ export class Conversation {
     return started || !isAppError(failure) || failure.code !== 'unavailable'
   }
 
-  /** Answers the last message again, with another model. */
-  async repeat(model: string): Promise<void> {
-    if (this.lastRunId === undefined) return this.note('There is no answer to give again yet.')
-    const request = { edit: { model }, keep: 'replace' as const }
-    const [run] = (await this.client.runs.again(this.lastRunId, request)).runs
-    if (run === undefined) return
-    this.screen.say('name', terminalLine(`${this.agentId} · ${model}`))
+  /** Shows a run that has begun elsewhere, from its beginning. */
+  async show(name: string, { runId, sessionId }: { runId: string; sessionId: string }): Promise<void> {
+    this.screen.say('name', terminalLine(name))
     this.#view = new TurnView(this.screen)
-    await this.resume({ sessionId: run.session_id, runId: run.run_id, status: undefined, usage: null, seq: 0 })
+    await this.resume({ sessionId, runId, status: undefined, usage: null, seq: 0 })
   }
 
   /** Cancels the active or waiting run, or a form; false when there is none. */

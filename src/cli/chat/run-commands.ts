@@ -24,8 +24,14 @@ export async function showWhy({ client, lastRunId, note }: Conversation): Promis
 
 /** The model of the agent; with another one the last message is answered again. */
 export async function takeModel(conversation: Conversation, argument: string): Promise<void> {
-  if (argument !== '') return conversation.repeat(argument)
-  const { client, agentId, note } = conversation
+  const { client, agentId, lastRunId, note } = conversation
+  if (argument !== '') {
+    if (lastRunId === undefined) return note('There is no answer to give again yet.')
+    const request = { edit: { model: argument }, keep: 'replace' as const }
+    const [run] = (await client.runs.again(lastRunId, request)).runs
+    if (run === undefined) return
+    return conversation.show(`${agentId} · ${argument}`, { runId: run.run_id, sessionId: run.session_id })
+  }
   const { model } = await client.agents.get(agentId)
   const name = terminalLine(agentId)
   note(

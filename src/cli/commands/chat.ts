@@ -16,7 +16,6 @@ interface ChatOptions extends ConnectOptions {
   attach?: string[]
   session?: string
   continue?: boolean
-  plain?: boolean
 }
 
 export const command: CommandModule<ChatOptions> = {
@@ -27,17 +26,16 @@ export const command: CommandModule<ChatOptions> = {
       .option('--file <path>', 'a text file to send, with or without a message; repeatable', repeated)
       .option('--attach <file>', 'a file or http(s) address to send with the first message; repeatable', repeated)
       .option('--session <id>', 'the session to continue (default: a new one)')
-      .option('--continue', 'continue the latest session of this agent')
-      .option('--plain', 'in a terminal too, read and write lines, without drawing (default with TERM=dumb)'),
+      .option('--continue', 'continue the latest session of this agent'),
   async run(context, options, agentId = '') {
-    const { json = false, plain = false } = options
+    const { json = false } = options
     if (options.continue && options.session !== undefined) {
       throw new UsageError("--continue and --session can't be combined. Use one of them.")
     }
     const { signal } = context
     const files = await readAttachments(options.attach ?? [])
     const message = await readMessage(options)
-    const onTerminal = message === undefined && !json && !plain && hasTerminal()
+    const onTerminal = message === undefined && !json && hasTerminal()
     const historyFile = onTerminal ? join(await findDataFolder(options), 'chat-history.jsonl') : undefined
     return withClient(options, context, async (client) => {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
