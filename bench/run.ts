@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { compareBuilds } from './against/compare.ts'
 import { commitDelayP99Ms } from './commit-delay.ts'
+import { measureFirstMinutes } from './first-minutes.ts'
 import { measureLive } from './live.ts'
 import { startLoad } from './load-process.ts'
 import { measureMcpStdio } from './mcp-stdio.ts'
@@ -27,6 +28,7 @@ import { measureStudio } from './studio.ts'
  * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
  * `--only studio` alone: the page in a browser, beside its budgets; `studio:soak`: what it holds after ten minutes (`--quick`: one).
+ * `--only first-minutes` alone: `agentserve` without a command, from its start to the first question and the first answer.
  * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
 
@@ -56,6 +58,12 @@ if (only === 'protocols') {
 }
 if (only === 'mcp-stdio') {
   console.log(await measureMcpStdio({ starts: Number(options.pairs) }))
+  process.exit()
+}
+if (only === 'first-minutes') {
+  const markdown = await measureFirstMinutes({ starts: options.quick ? 3 : Number(options.pairs) })
+  console.log(markdown)
+  if (options.write) await writeInto(document, 'measured in the first minutes', markdown)
   process.exit()
 }
 if (only === 'postgres') {
