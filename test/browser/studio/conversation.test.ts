@@ -3,13 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { heldAgent } from '../../support/browser/held.ts'
 import { lookAt, treeOf } from '../../support/browser/look.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
 let chromium: TestBrowser
 let server: RunningTestServer
-let release: () => void = () => {}
+const slow = heldAgent('One. ', 'Two.')
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
@@ -23,23 +24,15 @@ beforeAll(async () => {
         },
       }),
       report: workflow({ run: async ({ step }) => step('count', () => 'Counted again.') }),
-      slow: agent({
-        async *run() {
-          yield 'One. '
-          await new Promise<void>((resolve) => {
-            release = resolve
-          })
-          yield 'Two.'
-        },
-      }),
+      slow: slow.held,
     },
   )
 })
 beforeEach(() => {
-  release()
+  slow.release()
 })
 afterAll(async () => {
-  release()
+  slow.release()
   await Promise.all([chromium?.close(), server?.close()])
 })
 
@@ -90,7 +83,7 @@ test('a turn that is written has a caret and Stop; one behind it waits; stopped 
   await turn.getByRole('button', { name: 'Stop' }).click()
   await turn.getByText('Cancelled. Somebody stopped it.').waitFor()
   await page.getByRole('article', { name: 'second' }).getByRole('button', { name: 'Stop' }).click()
-  release()
+  slow.release()
   await page.getByText('One. Two.').waitFor()
   await expect.poll(() => page.locator('.caret').count()).toBe(0)
   expect((await server.call('GET', `/api/v1/sessions/${sessionId}`)).json.run_count).toBe(3)

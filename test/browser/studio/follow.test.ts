@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agent } from '../../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { heldAgent } from '../../support/browser/held.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
 let chromium: TestBrowser
 let server: RunningTestServer
-let goOn: () => void = () => {}
+const slow = heldAgent('one ', 'two')
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
     {},
     {
-      talker: agent({
-        async *run() {
-          yield 'one '
-          await new Promise<void>((resolve) => {
-            goOn = resolve
-          })
-          yield 'two'
-        },
-      }),
+      talker: slow.held,
     },
   )
 })
@@ -52,10 +44,10 @@ test('a run that another client begins in the open session shows by the stream t
   const before = lives()
   await ask('talker', 'from elsewhere', { session_id, background: true })
   const turn = page.getByRole('article', { name: 'from elsewhere' })
-  await expect.poll(() => turn.locator('.answered .markdown').textContent()).toBe('one ')
+  await expect.poll(() => turn.locator('.answered .markdown').textContent()).toBe('one')
   await turn.getByRole('button', { name: /^running/ }).click()
   await page.getByRole('row', { name: /^run/ }).waitFor()
-  goOn()
+  slow.release()
   await expect.poll(() => turn.locator('.answered .markdown').textContent()).toBe('one two')
   await turn.getByRole('button', { name: /^completed/ }).waitFor()
   await page.locator('.run .status.completed').waitFor()

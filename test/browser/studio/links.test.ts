@@ -3,6 +3,7 @@ import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { heldAgent } from '../../support/browser/held.ts'
 import { lookAt } from '../../support/browser/look.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
@@ -10,6 +11,7 @@ import { type RunningTestServer, startServer } from '../../support/server.ts'
 let chromium: TestBrowser
 let server: RunningTestServer
 let release: () => void = () => {}
+const slow = heldAgent('one ', 'two')
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
@@ -21,15 +23,7 @@ beforeAll(async () => {
         },
       }),
       structured: agent({ run: () => [{ type: 'data', data: { open: true } }] }),
-      slow: agent({
-        async *run() {
-          yield 'one '
-          await new Promise<void>((resolve) => {
-            release = resolve
-          })
-          yield 'two'
-        },
-      }),
+      slow: slow.held,
       thinks: agent({
         model: scriptedModel(async () => {
           await new Promise<void>((resolve) => {
@@ -69,7 +63,7 @@ test('a link leads to a step of a run that works, and what comes of it is added'
   const { page, inspector, end } = await open('slow', '/e/1?view=gave', true)
   await inspector.getByText('one').waitFor()
   expect(await lookAt(page)).toEqual([])
-  release()
+  slow.release()
   await inspector.getByText('one two').waitFor()
   await inspector.getByText(/^run · seq 1 · completed/).waitFor()
   expect(await end()).toEqual(nothingWrong)

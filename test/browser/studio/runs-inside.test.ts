@@ -3,8 +3,8 @@ import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt, treeOf } from '../../support/browser/look.ts'
-import { asks, grid, modelCall, row } from '../../support/browser/run-page.ts'
-import { nothingWrong, visit } from '../../support/browser/visit.ts'
+import { asks, begin, grid, modelCall, openRun, row, statusOf } from '../../support/browser/run-page.ts'
+import { nothingWrong } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
 /** What works waits here, until a test lets it go on. */
@@ -30,17 +30,14 @@ afterAll(async () => {
   await Promise.all([chromium?.close(), server?.close()])
 })
 
-async function begin(id: string): Promise<{ run_id: string; session_id: string }> {
+const start = (id: string) => {
   goOn = Promise.withResolvers<void>()
-  return (await server.call('POST', `/api/v1/agents/${id}/run`, { input: 'go', background: true })).json
+  return begin(server, id)
 }
-const statusOf = async ({ run_id }: { run_id: string }) =>
-  (await server.call('GET', `/api/v1/runs/${run_id}`)).json.status
-const open = ({ session_id, run_id }: { session_id: string; run_id: string }, more = '') =>
-  visit(chromium, server.url, `/studio/s/${session_id}/r/${run_id}${more}`)
+const open = (...run: [run: Awaited<ReturnType<typeof begin>>, more?: string]) => openRun(chromium, server, ...run)
 
 test('a member that works is unfolded where it works, live, at any depth, in two windows', async () => {
-  const run = await begin('outer')
+  const run = await start('outer')
   const one = await open(run)
   await row(one.page, /^step crew/).click()
   await one.page.keyboard.press('x')
@@ -95,8 +92,8 @@ test('a member that works is unfolded where it works, live, at any depth, in two
 })
 
 test('runs inside a run that has ended are read when they are unfolded, with what they cost', async () => {
-  const run = await begin('asks')
-  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const run = await start('asks')
+  await expect.poll(() => statusOf(server, run)).toBe('input_required')
   const { page, ...visited } = await open(run)
   await row(page, /^step right/).click()
   const before = visited.urls.filter((url) => /\/events\b/.test(url)).length
@@ -134,8 +131,8 @@ test('runs inside a run that has ended are read when they are unfolded, with wha
 })
 
 test('the keys of the grid move the focus, fold and unfold; brackets move from anywhere in the run', async () => {
-  const run = await begin('asks')
-  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const run = await start('asks')
+  await expect.poll(() => statusOf(server, run)).toBe('input_required')
   const { page, ...visited } = await open(run)
   await row(page, /^run asks/).click()
   const focused = () => page.evaluate("document.activeElement.querySelector('.label').textContent")
@@ -166,8 +163,8 @@ test('the keys of the grid move the focus, fold and unfold; brackets move from a
 })
 
 test('the inspector shows steps of a run inside, by any of its events, and leads to all of them', async () => {
-  const run = await begin('asks')
-  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const run = await start('asks')
+  await expect.poll(() => statusOf(server, run)).toBe('input_required')
   const { json } = await server.call('GET', `/api/v1/runs?parent_run_id=${run.run_id}`)
   const inside = json.runs[0].run_id
   // Its last piece of text.

@@ -7,6 +7,7 @@ import { team } from '../../../src/runnables/team/team.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 import { axe } from '../../support/browser/axe.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { heldAgent } from '../../support/browser/held.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
@@ -22,7 +23,7 @@ const refund = tool({ inputSchema: z.object({ order: z.number() }), execute: () 
 let chromium: TestBrowser
 let server: RunningTestServer
 let locked: RunningTestServer
-let release: () => void = () => {}
+const slow = heldAgent('one ', 'two')
 const many: { words: string[] } = { words: [] }
 
 beforeAll(async () => {
@@ -48,15 +49,7 @@ beforeAll(async () => {
           yield* many.words
         },
       }),
-      slow: agent({
-        async *run() {
-          yield 'one '
-          await new Promise<void>((resolve) => {
-            release = resolve
-          })
-          yield 'two'
-        },
-      }),
+      slow: slow.held,
     },
   )
   locked = await startServer({ auth: { keys: ['a-key-for-the-studio', { key: 'key-of-ann-is-this', userId: 'ann' }] } })
@@ -94,7 +87,7 @@ test('text comes while it is written, in every window, and Back leads back', asy
   await one.page.getByText('one').waitFor()
   const other = await open(new URL(one.page.url()).pathname)
   await other.page.getByText('one').waitFor()
-  release()
+  slow.release()
   for (const { page } of [one, other]) await page.getByText('one two').waitFor()
   for (const { page } of [one, other]) await page.getByRole('button', { name: /completed/ }).waitFor()
   await one.page.goBack()

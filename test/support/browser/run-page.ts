@@ -1,6 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
 import type { EmittedEvent } from '../../../src/core/event.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
+import type { RunningTestServer } from '../server.ts'
+import type { TestBrowser } from './browser.ts'
+import { visit } from './visit.ts'
 
 const usage = {
   input_tokens: 1204,
@@ -31,3 +34,22 @@ export const asks = workflow({
 
 export const grid = (page: Page): Locator => page.getByRole('treegrid')
 export const row = (page: Page, name: RegExp): Locator => grid(page).getByRole('row', { name })
+
+interface Begun {
+  run_id: string
+  session_id: string
+}
+
+/** Begins a run in the background. */
+export async function begin({ call }: RunningTestServer, id: string): Promise<Begun> {
+  return (await call('POST', `/api/v1/agents/${id}/run`, { input: 'go', background: true })).json
+}
+
+export async function statusOf({ call }: RunningTestServer, { run_id }: Begun): Promise<string> {
+  return (await call('GET', `/api/v1/runs/${run_id}`)).json.status
+}
+
+/** The page of the run. */
+export function openRun(chromium: TestBrowser, { url }: RunningTestServer, { session_id, run_id }: Begun, more = '') {
+  return visit(chromium, url, `/studio/s/${session_id}/r/${run_id}${more}`)
+}
