@@ -61,6 +61,12 @@ test('README leads to every page of docs, and getting started to each that a use
   expect(next.filter((page) => !from('docs/getting-started.md').includes(page))).toEqual([])
 })
 
+test('the index of docs leads to every page of it', () => {
+  const named = links.filter(({ from }) => from === 'docs/README.md').map(({ path }) => path)
+  const pages = [...guides.keys()].filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(pages.filter((page) => !named.includes(page))).toEqual([])
+})
+
 test('README is short enough to be read', () => {
   expect(documents.get('README.md')?.split('\n').length).toBeLessThanOrEqual(150)
 })
