@@ -1,26 +1,27 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from './cluster/random.ts'
+import { measuredOn, writeInto } from './write-into.ts'
 
 /**
  * Time and memory of `agentserve ingest` with one large file: `node bench/large-file.ts --mb 100`. The peak is that of the
- * whole process, its threads included (Linux). `--bin`: another build's program, to compare with. `--files 100`: the same
- * text in so many files.
+ * whole process, its threads included (Linux). `--bin`: another build's program, to compare with. `--files 1,100`: the same
+ * text in so many files. `--write`: into docs/benchmarks.md.
  */
 const { values } = parseArgs({
   options: {
     mb: { type: 'string', default: '100' },
     bin: { type: 'string', default: resolve(import.meta.dirname, '../bin/agentserve.js') },
     files: { type: 'string', default: '1' },
+    write: { type: 'boolean', default: false },
     formats: { type: 'string', default: 'md,txt,csv' },
   },
 })
 const megabytes = Number(values.mb)
-const files = Number(values.files)
 const random = createRandom(22)
 const vocabulary = Array.from({ length: 20_000 }, (_, at) => `word${at.toString(36)}`)
 const words = (count: number) =>
@@ -32,7 +33,7 @@ const writers: Record<string, (at: number) => string> = {
   csv: (at) => (at === 0 ? 'number,name,comment\n' : `${at},"${words(3)}","${words(12)}, ""quoted""\nsecond line"\n`),
 }
 
-async function write(path: string, format: string): Promise<void> {
+async function write(path: string, format: string, files: number): Promise<void> {
   const file = createWriteStream(path)
   const line = writers[format]
   if (line === undefined) throw new Error(`there is no format ${format}`)
@@ -67,7 +68,20 @@ async function run(folder: string, args: string[]) {
   return { said: said.trim().split('\n').at(-1) ?? '', seconds: (performance.now() - started) / 1000, peak }
 }
 
-for (const format of values.formats.split(',')) {
+const rows: string[] = []
+for (const files of values.files.split(',').map(Number))
+  for (const format of values.formats.split(',')) rows.push(await measure(format, files))
+const table = [
+  `${measuredOn(availableParallelism(), cpus()[0]?.model.trim() ?? '')} \`agentserve ingest\` of ${megabytes} MB without a server, and a search of them then.`,
+  '',
+  '| Files | Time | MB/s | Peak memory | More than for a small file | Search |',
+  '|---|---|---|---|---|---|',
+  ...rows,
+].join('\n')
+if (values.write) await writeInto('measured with large files', table, 'Large files')
+
+/** Prints a line, and gives a row. */
+async function measure(format: string, files: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'large-file-'))
   try {
     const paths = Array.from({ length: files }, (_, at) => join(folder, `large-${at}.${format}`))
@@ -79,15 +93,19 @@ for (const format of values.formats.split(',')) {
     const rest = await run(folder, ['ingest', 'small.md'])
     let size = 0
     for (const path of paths) {
-      await write(path, format)
+      await write(path, format, files)
       size += (await stat(path)).size
     }
     const { said, seconds, peak } = await run(folder, ['ingest', ...paths])
     const search = await run(folder, ['search', 'worda1 wordb2 wordc3'])
+    const what = `${files} ${format} ${files === 1 ? 'file' : 'files'}`
+    const speed = (size / 1e6 / seconds).toFixed(1)
     process.stdout.write(
-      `${format} ${(size / 1e6).toFixed(0)} MB in ${files} ${files === 1 ? 'file' : 'files'}: ${seconds.toFixed(1)} s, ${(size / 1e6 / seconds).toFixed(1)} MB/s, ` +
-        `peak ${peak.toFixed(0)} MB (${rest.peak.toFixed(0)} MB for a small file), then a search in ${search.seconds.toFixed(1)} s\n  ${said}\n`,
+      `${what}, ${(size / 1e6).toFixed(0)} MB: ${seconds.toFixed(1)} s, ${speed} MB/s, peak ${peak.toFixed(0)} MB ` +
+        `(${rest.peak.toFixed(0)} MB for a small file), then a search in ${search.seconds.toFixed(1)} s\n  ${said}\n`,
     )
+    const memory = `${peak.toFixed(0)} MB | ${(peak - rest.peak).toFixed(0)} MB`
+    return `| ${what} | ${seconds.toFixed(1)} s | ${speed} | ${memory} | ${search.seconds.toFixed(1)} s |`
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,6 +17,7 @@ import { Scenarios, type Servers } from './scenarios.ts'
 import { bin, measureStartUp, startArgs } from './start-up.ts'
 import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 import { measureStudio } from './studio.ts'
+import { writeInto } from './write-into.ts'
 
 /*
  * What a run costs, beside what bare node:http and the A2A SDK cost on the same machine at the same time: ratios count, since
@@ -50,7 +51,6 @@ if (options.only === 'live') {
   console.log(await measureLive({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000 }))
   process.exit()
 }
-const document = join(import.meta.dirname, '../docs/benchmarks.md')
 const [only, part] = options.only.split(':')
 if (only === 'protocols') {
   console.log(await measureProtocols({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000, part }))
@@ -69,7 +69,7 @@ if (only === 'first-minutes') {
 if (only === 'postgres') {
   const markdown = await measurePostgres({ quick: options.quick, part })
   console.log(markdown)
-  if (options.write) await writeInto(document, 'measured on Postgres', markdown)
+  if (options.write) await writeInto('measured on Postgres', markdown)
   process.exit()
 }
 if (options.only === 'studio:soak') {
@@ -85,7 +85,7 @@ if (only === 'studio') {
     : { rounds: 7, sessions: 100_000, measureMs: 2_000 }
   const markdown = await measureStudio(settings)
   console.log(markdown)
-  if (options.write) await writeInto(document, 'measured in the studio', markdown)
+  if (options.write) await writeInto('measured in the studio', markdown)
   process.exit()
 }
 const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }
@@ -131,7 +131,7 @@ try {
   }
   const markdown = toMarkdown(measured)
   console.log(markdown)
-  if (options.write) await writeInto(document, 'measured', markdown)
+  if (options.write) await writeInto('measured', markdown)
   const errors = errorsOf(measured)
   for (const error of errors) console.error(error)
   if (errors.length > 0) process.exitCode = 1
@@ -143,13 +143,4 @@ try {
 
 async function residentBytes(): Promise<number[]> {
   return Promise.all(Object.values(servers).map(async (server) => (await server.ask('look')).rssBytes))
-}
-
-/** Replaces what stands between the marks of this name. */
-async function writeInto(path: string, name: string, markdown: string): Promise<void> {
-  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
-  const text = await readFile(path, 'utf8')
-  const [before, after] = [text.indexOf(begin), text.indexOf(end)]
-  if (before < 0 || after < before) throw new Error(`${path} has lost its marks`)
-  await writeFile(path, `${text.slice(0, before + begin.length)}\n${markdown}\n${text.slice(after)}`)
 }

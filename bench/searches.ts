@@ -1,16 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { composeKnowledge as Compose } from '../test/support/knowledge/folder.ts'
 import { markdownFile, seeded, vocabulary } from './knowledge-corpus.ts'
 import { percentile } from './percentile.ts'
+import { measuredOn, writeInto } from './write-into.ts'
 
 /*
  * Hybrid searches in the process of the knowledge base, one at a time, in collections of at least so many `--chunks`
  * (34000,100000): for a minute right after the ingestion, while vectors are indexed, and then `--searches` (300) in rest, with
- * the processor time of each. `--against` a checkout of another commit with the same test/support: that one too.
+ * the processor time of each. `--against` a checkout of another commit with the same test/support: that one too. `--write`: into
+ * docs/benchmarks.md.
  */
 const { values: options } = parseArgs({
   options: {
@@ -18,6 +20,7 @@ const { values: options } = parseArgs({
     searches: { type: 'string', default: '300' },
     seconds: { type: 'string', default: '60' },
     against: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 })
 const documentBytes = 20_000
@@ -34,10 +37,21 @@ interface Times {
 const here = resolve(import.meta.dirname, '..')
 const builds = [here, ...(options.against === undefined ? [] : [resolve(options.against)])]
 const lines: string[] = []
-for (const size of options.chunks.split(',')) for (const build of builds) lines.push(await measure(build, Number(size)))
-console.log('| Chunks | Build | Ingestion | In the minute after: p50 | p99 | most | In rest: p50 | p99 | CPU p50 |')
-console.log('|---|---|---|---|---|---|---|---|---|')
-for (const line of lines) console.log(line)
+for (const size of options.chunks.split(','))
+  for (const build of builds) {
+    const line = await measure(build, Number(size))
+    console.error(line)
+    lines.push(line)
+  }
+const table = [
+  measuredOn(availableParallelism(), cpus()[0]?.model.trim() ?? ''),
+  '',
+  '| Chunks | Build | Ingestion | In the minute after: p50 | p99 | most | In rest: p50 | p99 | CPU p50 |',
+  '|---|---|---|---|---|---|---|---|---|',
+  ...lines,
+].join('\n')
+console.log(table)
+if (options.write) await writeInto('measured of searches', table, 'Searches of large collections')
 
 async function measure(build: string, wanted: number): Promise<string> {
   const path = pathToFileURL(join(build, 'test/support/knowledge/folder.ts')).href

@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const document = join(import.meta.dirname, '../docs/benchmarks.md')
+/** New sections are put before it. */
+const lastSection = '## Other programs'
+
+/** Replaces what stands between the marks of this name in docs/benchmarks.md. Without marks, `heading` opens a new section. */
+export async function writeInto(name: string, markdown: string, heading?: string): Promise<void> {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
+  const text = await readFile(document, 'utf8')
+  const [before, after] = [text.indexOf(begin), text.indexOf(end)]
+  if (before >= 0 && after > before)
+    return writeFile(document, `${text.slice(0, before + begin.length)}\n${markdown}\n${text.slice(after)}`)
+  const last = text.indexOf(lastSection)
+  if (heading === undefined || before >= 0 || after >= 0 || last < 0) throw new Error(`${document} has lost its marks`)
+  const section = `## ${heading}\n\n${begin}\n${markdown}\n${end}\n\n`
+  await writeFile(document, text.slice(0, last) + section + text.slice(last))
+}
+
+/** When, on what machine and with which Node something is measured. */
+export function measuredOn(cores: number, processor: string): string {
+  return `Measured on ${new Date().toISOString().slice(0, 10)}: ${cores} cores (${processor}), Node ${process.version}.`
+}
