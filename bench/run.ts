@@ -76,7 +76,7 @@ if (options.only === 'studio:soak') {
   const soaked = await soakStudio(options.quick ? 1 : 10)
   const markdown = describeSoak(soaked)
   console.log(markdown)
-  if (options.write) await writeInto(document, 'measured in the studio for long', markdown)
+  if (options.write) await writeInto('measured in the studio for long', markdown)
   process.exit(isWithin(soaked) ? 0 : 1)
 }
 if (only === 'studio') {
