@@ -63,7 +63,7 @@ if (only === 'mcp-stdio') {
 if (only === 'first-minutes') {
   const markdown = await measureFirstMinutes({ starts: options.quick ? 3 : Number(options.pairs) })
   console.log(markdown)
-  if (options.write) await writeInto(document, 'measured in the first minutes', markdown)
+  if (options.write) await writeInto('measured in the first minutes', markdown)
   process.exit()
 }
 if (only === 'postgres') {
