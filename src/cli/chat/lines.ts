@@ -6,6 +6,7 @@ import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { formatSource } from '../runs/source-line.ts'
 import { toWaiting } from '../runs/waiting.ts'
+import { isDumb } from '../terminal/has-terminal.ts'
 import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
@@ -23,6 +24,8 @@ export interface ChatSettings {
   files?: readonly Attachment[] | undefined
   json: boolean
   signal: AbortSignal
+  /** What is sent for the first line. */
+  standIn?: ((line: string) => string) | undefined
 }
 
 /**
@@ -58,13 +61,18 @@ interface Outcome {
   paused: PausedRun | undefined
 }
 
-async function* messages({ message, signal }: ChatSettings): AsyncGenerator<string> {
+async function* messages({ message, signal, standIn }: ChatSettings): AsyncGenerator<string> {
   if (message !== undefined) {
     yield message
     return
   }
   const lines = createInterface({ input: process.stdin, signal })
-  for await (const line of lines) if (line.trim() !== '') yield line
+  let isFirst = true
+  for await (const line of lines) {
+    if (line.trim() === '') continue
+    yield isFirst && standIn !== undefined ? standIn(line.trim()) : line
+    isFirst = false
+  }
   signal.throwIfAborted()
 }
 
@@ -101,7 +109,7 @@ interface AnswerWriter {
 /** Rendered in a terminal that can show it, else as it comes. */
 async function answerWriter(): Promise<AnswerWriter> {
   const { stdout } = process
-  if (stdout.isTTY && process.env.TERM !== 'dumb') {
+  if (stdout.isTTY && !isDumb()) {
     const { MarkdownWriter } = await import('../markdown/writer.tsx')
     return new MarkdownWriter({ columns: stdout.columns || 80, paint: paintFor(stdout) })
   }

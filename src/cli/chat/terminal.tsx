@@ -61,7 +61,7 @@ function showWelcome(welcome: Welcome, { screen, sessionId }: Conversation): voi
   const { title, rows } = welcome.header(sessionId)
   screen.say('name', title)
   screen.say('note', rows)
-  welcome.begin((text) => screen.say('note', terminalText(text)), describeError)
+  void welcome.begin((text) => screen.say('note', terminalText(text)), describeError)
 }
 
 const sample = [

@@ -3,14 +3,17 @@ import { join, relative } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import { findSampleQuestions } from '../../client/sample-questions.ts'
 import { isAppError } from '../../core/error.ts'
+import { createId } from '../../core/id.ts'
 import { version } from '../../core/version.ts'
 import { pause } from '../../runtime/abort.ts'
+import { describeError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import type { CommandContext } from '../command/module.ts'
 import { type Connection, connect } from '../connect/connect.ts'
 import { findNamedServer } from '../connect/named-server.ts'
 import { findDataFolder } from '../connect/project.ts'
 import { hint } from '../terminal/called-as.ts'
+import { hasTerminal } from '../terminal/has-terminal.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { documentsLine } from '../welcome/documents.ts'
@@ -37,8 +40,8 @@ export async function alone(context: CommandContext, help: () => void): Promise<
     return exit.ok
   }
   // Both take their time, one of them waiting.
-  const ui = import('../chat/terminal.tsx')
-  ui.catch(() => {})
+  const ui = hasTerminal() ? import('../chat/terminal.tsx') : undefined
+  ui?.catch(() => {})
   const connection = await connect({}, context)
   try {
     const [first, ...others] = (await connection.client.agents.list(undefined, { signal: context.signal })).agents
@@ -62,8 +65,9 @@ export async function alone(context: CommandContext, help: () => void): Promise<
       }),
       find: (progress, signal) => prepare(connection, first, configFile, progress, signal),
     })
-    const { chatOnTerminal } = await ui
     const { id: agentId, kind } = first
+    if (ui === undefined) return await talkByLines(connection.client, agentId, welcome, context.signal)
+    const { chatOnTerminal } = await ui
     return await chatOnTerminal(connection.client, {
       agentId,
       kind,
@@ -74,6 +78,26 @@ export async function alone(context: CommandContext, help: () => void): Promise<
     })
   } finally {
     await connection.close()
+  }
+}
+
+/** On a terminal without escape codes: the same, in lines. */
+async function talkByLines(client: Client, agentId: string, welcome: Welcome, signal: AbortSignal): Promise<number> {
+  const sessionId = createId('ses')
+  const { title, rows } = welcome.header(sessionId)
+  say(`${title}\n${rows}`)
+  const stop = () => void welcome.close()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    await welcome.begin(say, describeError)
+    for (const [index, question] of welcome.get().questions.entries()) say(`${index + 1}  ${question}`)
+    say('Type a question, or a number, and Enter. Ctrl-D leaves.')
+    const { chatByLines } = await import('../chat/lines.ts')
+    const standIn = (line: string) => welcome.answerTo(line)
+    return await chatByLines(client, { agentId, sessionId, message: undefined, json: false, signal, standIn })
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await welcome.close()
   }
 }
 

@@ -54,8 +54,8 @@ export class Welcome {
     return this.#options.header(sessionId)
   }
 
-  /** Starts to look for questions. What goes wrong is said, and there are none then. */
-  begin(say: (text: string) => void, describe: (error: unknown) => string): void {
+  /** Looks for questions. Resolves when there are, or none; what goes wrong is said. */
+  begin(say: (text: string) => void, describe: (error: unknown) => string): Promise<void> {
     const { signal } = this.#closing
     const progress = { say, reading: (reading: string | undefined) => this.#set({ reading }) }
     this.#finding ??= this.#options
@@ -65,6 +65,7 @@ export class Welcome {
         if (!signal.aborted) say(describe(error))
       })
       .finally(() => this.#set({ reading: undefined }))
+    return this.#finding
   }
 
   /** Moves the choice while nothing is typed; false when the key means something else. */

@@ -90,6 +90,20 @@ test('typed text takes the place of the questions, and they are back without it'
   await pty.until('❯ 2')
 })
 
+test('a dumb terminal gets the same in lines, without escape codes', async () => {
+  project = await createProject(documents)
+  const pty = start({ env: { TERM: 'dumb' } })
+  await pty.until('Type a question, or a number')
+  expect(pty.text()).toMatch(
+    /Answers from 3 files: boats\.md, faq\.md, swim\.md\n1 {2}May dogs come along\?\n2 {2}How do I rent/,
+  )
+  pty.send('2\r')
+  await pty.until(/A boat costs 12 euros an hour\.[\s\S]*\[1\] boats\.md:5/)
+  pty.send('\x04')
+  expect(await pty.exited).toMatchObject({ code: 0 })
+  expect(pty.raw()).not.toContain('\x1b')
+})
+
 test('it finds the server that runs', async () => {
   project = await createProject(documents)
   const server = await serve(project)
