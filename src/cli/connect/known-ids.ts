@@ -3,8 +3,8 @@ import { terminalLine } from '../terminal/text.ts'
 import { findRunningServer, transportTo } from './running-server.ts'
 import { clientOf, targetAt } from './target.ts'
 
-/** Tab must feel instant: a server that is slower is not waited for. */
-const patienceMs = 60
+/** Tab must feel instant. A server answers in a few milliseconds; on a busy machine it is not waited for longer. */
+const patienceMs = 300
 
 /** Ids for Tab: of the data folder, and the agents of its running server too. One line each. */
 export async function idsFor(

@@ -108,7 +108,8 @@ export default defineConfig({ agents: { docs: say, other: say } })
     await empty.remove()
   })
 
-  it('takes at most 100 ms more than the program takes to start', async () => {
+  // 83 ms where `--version` takes 41 ms, on two busy cores.
+  it('takes less than three times as long as the program takes to start', async () => {
     const quickest = async (...args: string[]) => {
       const times: number[] = []
       for (let time = 0; time < 7; time++) {
@@ -119,7 +120,7 @@ export default defineConfig({ agents: { docs: say, other: say } })
       return Math.min(...times)
     }
     const start = await quickest('--version')
-    expect((await quickest('completion', 'ids', 'sessions')) - start).toBeLessThan(100)
+    expect((await quickest('completion', 'ids', 'sessions')) / start).toBeLessThan(3)
   })
 
   it.skipIf(!isInstalled('fish'))('completes ids in fish', async () => {
