@@ -137,15 +137,19 @@ test('ingest names a file that is too large and the limit, and goes on with the 
 test('a file that no request could carry is ingested and quoted, up to knowledge.maxFileSize', async () => {
   const line = 'Nothing of interest is told in this line of the long log.\n'
   const text = `${line.repeat(200_000)}\nThe keeper of Skellig lights the lamp at dusk.\n`
-  project = await createProject({ 'log.txt': text, 'small.md': 'The boat lies in the harbour.\n' })
+  // Without a config, a process that has the data folder would take these files as its own, and the next config delete them.
+  const none = `import { agent } from 'agentserve'\nexport default { agents: { docs: agent({ knowledge: true }) } }\n`
+  project = await createProject({
+    'agent.config.ts': none,
+    'log.txt': text,
+    'small.md': 'The boat lies in the harbour.\n',
+  })
   const first = await command(project, ['ingest', 'log.txt', 'small.md'])
   expect(first.stderr).toContain('2 added')
   const again = await command(project, ['ingest', 'log.txt'])
   expect(again.stderr).toContain('1 unchanged')
   const { stdout } = await command(project, ['ask', 'When does the keeper of Skellig light the lamp?', 'log.txt'])
   expect(stdout).toContain('log.txt:200002')
-  // Without it, the server would take these files as its own, and delete them when a config names others.
-  await project.write('agent.config.ts', `export default {}\n`)
   const server = await serve(project, 'start')
   await project.write('other.txt', `${text}More.\n`)
   const refused = await command(project, ['ingest', 'other.txt'])
