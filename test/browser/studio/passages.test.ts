@@ -84,6 +84,9 @@ test('the text of a passage is read when it is asked for, with its neighbours an
   expect(visited.urls.filter((url) => url.includes('/chunks/'))).toEqual([])
   await where.click()
   await panel.locator('.passage .said').getByText('lights').first().waitFor()
+  // Marked words stand in their sentence.
+  const display = await page.evaluate("getComputedStyle(document.querySelector('.passage pre.said')).display")
+  expect(display).toBe('block')
   expect(await panel.locator('.passage mark').allTextContents()).toEqual(expect.arrayContaining(['lamp', 'dusk']))
   expect((await panel.getByRole('row').nth(1).getByRole('cell').last().textContent()) ?? '').toContain('dusk')
   expect(visited.urls.filter((url) => url.includes('/chunks/'))).toHaveLength(1)
