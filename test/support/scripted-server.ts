@@ -10,10 +10,14 @@ export interface SeenRequest {
 
 export type Script = (request: SeenRequest, response: ServerResponse, index: number) => void
 
-/** A server that does to each request what a test says, and remembers what it saw. */
+/**
+ * A server that does to each request what a test says, and remembers what it saw. It has no list of models, which `dev` asks
+ * servers on this machine for.
+ */
 export async function openScriptedServer(script: Script) {
   const seen: SeenRequest[] = []
   const server = createServer((request, response) => {
+    if (request.method === 'GET' && /\/models$/.test(request.url ?? '')) return void response.writeHead(404).end()
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
