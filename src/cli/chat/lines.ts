@@ -1,16 +1,18 @@
 import { createInterface } from 'node:readline'
 import type { Client } from '../../client/client.ts'
+import { AppError, isAppError } from '../../core/error.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Waiting } from '../../core/run.ts'
 import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { formatSource } from '../runs/source-line.ts'
 import { toWaiting } from '../runs/waiting.ts'
+import { hint } from '../terminal/called-as.ts'
 import { isDumb } from '../terminal/has-terminal.ts'
 import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
-import { terminalJson } from '../terminal/text.ts'
+import { terminalJson, terminalLine } from '../terminal/text.ts'
 import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
 import type { Attachment } from './turn/attachment.ts'
 import { contentOf, type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn/turn.ts'
@@ -80,24 +82,37 @@ async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): P
   const outcome: Outcome = { failed: false, sessionId: undefined, paused: undefined }
   const waiting: Waiting[] = []
   const answer = await answerWriter()
-  for await (const event of resumed === undefined ? runTurn(client, turn) : resumeTurn(client, resumed)) {
-    if (event.type === 'text') {
-      await write(answer.push(event.text))
-      continue
+  try {
+    for await (const event of resumed === undefined ? runTurn(client, turn) : resumeTurn(client, resumed)) {
+      if (event.type === 'text') {
+        await write(answer.push(event.text))
+        continue
+      }
+      if (['file', 'source', 'question', 'end'].includes(event.type)) await write(answer.end())
+      if (event.type === 'file') await write(`${formatFile(event.file)}\n`)
+      else if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
+      else if (event.type === 'question') waiting.push(event.question.request)
+      else if (event.type === 'error') {
+        say(event.message)
+        outcome.failed = true
+      } else if (event.type === 'end') {
+        outcome.sessionId = event.end.sessionId
+        if (waiting.length > 0) outcome.paused = { run_id: event.end.runId ?? '', waiting }
+      }
     }
-    if (['file', 'source', 'question', 'end'].includes(event.type)) await write(answer.end())
-    if (event.type === 'file') await write(`${formatFile(event.file)}\n`)
-    else if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
-    else if (event.type === 'question') waiting.push(event.question.request)
-    else if (event.type === 'error') {
-      say(event.message)
-      outcome.failed = true
-    } else if (event.type === 'end') {
-      outcome.sessionId = event.end.sessionId
-      if (waiting.length > 0) outcome.paused = { run_id: event.end.runId ?? '', waiting }
-    }
+  } catch (error) {
+    await write(answer.end())
+    throw unfinished(error)
   }
   return outcome
+}
+
+/** Where to find what a lost connection has cut off. */
+function unfinished(error: unknown): unknown {
+  if (!isAppError(error) || error.code !== 'unavailable' || error.runId === undefined) return error
+  const command = hint(`runs show ${terminalLine(error.runId)}`)
+  const message = `${error.message}. The answer is not complete: \`${command}\` shows what is recorded.`
+  return new AppError('unavailable', message, { cause: error })
 }
 
 /** What streamed text is printed as; `end` closes its last line. */

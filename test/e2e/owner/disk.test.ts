@@ -117,6 +117,21 @@ test('a program that listens in place of a dead owner gets no key, and another o
   expect({ stdout, code }).toMatchObject({ stdout: expect.stringContaining('"say"'), code: 0 })
 })
 
+test('an answer whose owner is killed ends with where to find what is recorded', async () => {
+  const { child } = await owner()
+  const asked = launch(project, ['ask', 'stay', '--agent', 'say'])
+  running.push(asked)
+  await expect.poll(asked.stdout, { timeout: 20_000 }).toContain('You said: stay')
+  child.kill('SIGKILL')
+  const { code, stdout, stderr } = await asked.finished
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'You said: stay\n' })
+  const runId = /The answer is not complete: `agentserve runs show (run_\w+)` shows what is recorded\.\n$/.exec(
+    stderr,
+  )?.[1]
+  const shown = await command(project, ['runs', 'show', runId ?? '', '--json'])
+  expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'interrupted', content: 'You said: stay' })
+})
+
 test('eight commands at once on a new folder: all work', async () => {
   const all = await Promise.all(
     Array.from({ length: 8 }, (_, n) => command(project, ['chat', 'say', '--message', `number ${n}`])),
