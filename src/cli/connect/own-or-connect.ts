@@ -25,6 +25,9 @@ export interface FolderPlace<T> {
 
 /** How long an owner may take to start. Loading a config has a limit of ten seconds. */
 const startMs = 15_000
+/** How long it may take to answer, at least, and when it has just started. */
+const leastMs = 250
+const answerMs = 2_000
 
 /**
  * The one place that decides who serves a data folder: connects to the process that owns it, or becomes its owner. Any number of
@@ -40,7 +43,7 @@ export async function ownOrConnect<T>(place: FolderPlace<T>): Promise<T> {
     signal.throwIfAborted()
     const { running, owner, isStarting, ignored } = await lookForServer(
       dataFolder,
-      Math.max(1, end - performance.now()),
+      Math.max(isTold ? answerMs : leastMs, end - performance.now()),
     )
     if (running !== undefined) {
       assertSameVersion(dataFolder, running)
