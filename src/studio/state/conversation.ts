@@ -179,6 +179,8 @@ export class Conversation {
     const place = turns.findIndex((turn) => turn.run.run_id === run.run_id)
     const present = turns[place]
     if (present === undefined) {
+      // One of the turns that were not asked for.
+      if (this.hasMore.value && run.created_at < (turns[0]?.run.created_at ?? '')) return
       // Its messages are in the history; its events may be here before.
       if (isUnderWay(run) && isAfter(run, turns)) {
         this.turns.value = [...turns, { run, messages: [], answer: undefined }]
