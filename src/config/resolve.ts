@@ -66,7 +66,11 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     dataFolder,
     model: user.model,
     prices: user.prices,
-    knowledge: { ...user.knowledge, ...divideSources(user.knowledge.sources ?? []) },
+    knowledge: {
+      ...user.knowledge,
+      ...divideSources(user.knowledge.sources ?? []),
+      areNamed: options.user?.knowledge?.sources !== undefined,
+    },
     entities,
     server,
     mcp,

@@ -63,6 +63,8 @@ export interface ResolvedConfig {
     sources: string[]
     /** Websites and repositories. */
     remote: RemoteSource[]
+    /** Whether a config names them; else they are those of the built-in one. */
+    areNamed: boolean
   }
   /** In the order of the file: agents, teams, workflows. */
   entities: Map<string, Runnable>

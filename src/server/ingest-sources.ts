@@ -12,6 +12,8 @@ export interface IngestSourcesOptions {
   /** The base of relative `sources`. */
   root: string
   sources: readonly string[]
+  /** False: documents that were ingested by hand stay so, and are never deleted with these sources. */
+  areNamed?: boolean | undefined
   collection?: string | undefined
   chunkSize?: number | undefined
   chunkOverlap?: number | undefined
@@ -44,7 +46,9 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     const found = new Set(sources)
     let left = found.size
     options.onLeft?.(left)
-    await knowledge.brought.change({ add: sources.filter((source) => !before.has(source)) }, collection)
+    const add = sources.filter((source) => !before.has(source))
+    const byHand = options.areNamed === false && add.length > 0 ? await storedSources(options) : new Set<string>()
+    await knowledge.brought.change({ add: add.filter((source) => !byHand.has(source)) }, collection)
     for await (const { source, outcome, error } of ingestFiles(targetOf(options), { root, sources, signal })) {
       counts[outcome]++
       options.onLeft?.(--left)
@@ -64,6 +68,18 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
   } catch (error) {
     if (!signal.aborted) logger.error({ error }, 'the knowledge sources could not be read')
   }
+}
+
+async function storedSources({ knowledge, collection, signal }: IngestSourcesOptions): Promise<Set<string>> {
+  const stored = new Set<string>()
+  let cursor: string | undefined
+  do {
+    signal.throwIfAborted()
+    const page = await knowledge.listDocuments({ collection }, { limit: 100, cursor })
+    for (const { source } of page.items) stored.add(source)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined)
+  return stored
 }
 
 /** The knowledge base of this process, with the config's settings. */

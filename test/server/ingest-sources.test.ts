@@ -22,11 +22,15 @@ afterEach(async () => {
 })
 
 /** What a server that starts does with its sources, over the same data folder each time; gives the documents then. */
-async function start(sources: string[], also?: (knowledge: OpenableKnowledge) => Promise<unknown>): Promise<string[]> {
+async function start(
+  sources: string[],
+  also?: (knowledge: OpenableKnowledge) => Promise<unknown>,
+  areNamed = true,
+): Promise<string[]> {
   const knowledge = await place.open()
   const chunks = { collection: undefined, chunkSize: undefined, chunkOverlap: undefined }
   const { signal } = new AbortController()
-  await ingestSources({ knowledge, root, sources, ...chunks, logger: silentLogger, signal })
+  await ingestSources({ knowledge, root, sources, areNamed, ...chunks, logger: silentLogger, signal })
   await also?.(knowledge)
   const { items } = await knowledge.listDocuments({}, { limit: 100 })
   await knowledge.close()
@@ -47,6 +51,13 @@ it('forgets what the config no longer names, also what was ingested by hand befo
   await start([], (knowledge) => knowledge.ingest({ content: 'By hand.', source: 'by-hand.md', name: 'by-hand.md' }))
   expect(await start(['by-hand.md', 'docs'])).toEqual(['by-hand.md', 'docs/one.md', 'docs/two.md'])
   expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
+})
+
+it('leaves alone what was ingested by hand and only the built-in config has read since', async () => {
+  await writeFile(join(root, 'by-hand.md'), 'By hand.')
+  await start([], (knowledge) => knowledge.ingest({ content: 'By hand.', source: 'by-hand.md', name: 'by-hand.md' }))
+  expect(await start(['by-hand.md', 'docs'], undefined, false)).toEqual(['by-hand.md', 'docs/one.md', 'docs/two.md'])
+  expect(await start([])).toEqual(['by-hand.md'])
 })
 
 it.each([

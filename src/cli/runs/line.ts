@@ -61,7 +61,8 @@ export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: L
     return [paintLine(below(message)), ...place].join('\n')
   }
   const { own, inside = [] } = facts.failures ?? {}
-  const error = run.error === null ? '' : block(`${run.error.code}: ${own ?? run.error.message}`, paint.red)
+  const error =
+    run.error === null ? '' : block(`${run.error.code}: ${own ?? terminalLine(run.error.message)}`, paint.red)
   return painted + toolErrors.join('') + error + inside.map((text) => block(`↳ ${text}`, paint.yellow)).join('')
 }
 

@@ -137,10 +137,7 @@ test('ingest names a file that is too large and the limit, and goes on with the 
 test('a file that no request could carry is ingested and quoted, up to knowledge.maxFileSize', async () => {
   const line = 'Nothing of interest is told in this line of the long log.\n'
   const text = `${line.repeat(200_000)}\nThe keeper of Skellig lights the lamp at dusk.\n`
-  // Without a config, a process that has the data folder would take these files as its own, and the next config delete them.
-  const none = `import { agent } from 'agentserve'\nexport default { agents: { docs: agent({ knowledge: true }) } }\n`
   project = await createProject({
-    'agent.config.ts': none,
     'log.txt': text,
     'small.md': 'The boat lies in the harbour.\n',
   })
