@@ -13,6 +13,7 @@ import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
 import { terminalJson, terminalLine } from '../terminal/text.ts'
+import { LineQuestions } from './line-questions.ts'
 import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
 import type { Attachment } from './turn/attachment.ts'
 import { contentOf, type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn/turn.ts'
@@ -31,8 +32,8 @@ export interface ChatSettings {
 }
 
 /**
- * A conversation without a terminal: answers or events on stdout. A text answers the run that waits for input; a run that waits
- * for anything else ends the conversation. The exit code is success when all runs completed.
+ * A conversation line by line: answers or events on stdout. A text answers the run that waits for input; a run that waits for
+ * anything else ends the conversation, unless a person is there to ask. The exit code is success when all runs completed.
  */
 export async function chatByLines(client: Client, settings: ChatSettings): Promise<number> {
   let { sessionId, files = [] } = settings
@@ -40,17 +41,23 @@ export async function chatByLines(client: Client, settings: ChatSettings): Promi
   let exitCode: number = exit.ok
   let paused: PausedRun | undefined
   if (sessionId !== undefined) paused = await findPaused(client, sessionId, signal)
-  for await (const message of messages(settings)) {
-    if (paused !== undefined && !takesText(paused)) break
+  const isAsked = settings.message === undefined && !json && process.stdin.isTTY && process.stderr.isTTY
+  let asked = new LineQuestions(isAsked ? paused : undefined)
+  for await (const message of messages(settings, () => isAsked && process.stderr.write(asked.prompt))) {
+    if (paused !== undefined && !takesText(paused)) {
+      if (!asked.canBeAnswered) break
+      if (!asked.answer(message)) continue
+    }
     if (paused !== undefined && files.length > 0)
       throw new UsageError("The session's run is waiting for an answer, which can't have files. Answer it first.")
     const turn = { agentId, message, files, sessionId, follow: false, signal }
     files = []
-    const resumed = paused && (await resumedWith(client, paused, message, turn))
+    const resumed = paused && (await resumedWith(client, paused, message, turn, asked.taken))
     const outcome = json ? await printEvents(client, turn, resumed) : await printAnswer(client, turn, resumed)
     sessionId = outcome.sessionId ?? sessionId
     paused = outcome.paused
     if (outcome.failed) exitCode = exit.failure
+    asked = new LineQuestions(isAsked ? paused : undefined)
   }
   if (paused === undefined) return exitCode
   say(leftWaiting(paused))
@@ -63,17 +70,20 @@ interface Outcome {
   paused: PausedRun | undefined
 }
 
-async function* messages({ message, signal, standIn }: ChatSettings): AsyncGenerator<string> {
+async function* messages({ message, signal, standIn }: ChatSettings, prompt: () => unknown): AsyncGenerator<string> {
   if (message !== undefined) {
     yield message
     return
   }
   const lines = createInterface({ input: process.stdin, signal })
   let isFirst = true
+  prompt()
   for await (const line of lines) {
-    if (line.trim() === '') continue
-    yield isFirst && standIn !== undefined ? standIn(line.trim()) : line
-    isFirst = false
+    if (line.trim() !== '') {
+      yield isFirst && standIn !== undefined ? standIn(line.trim()) : line
+      isFirst = false
+    }
+    prompt()
   }
   signal.throwIfAborted()
 }

@@ -38,8 +38,10 @@ export async function resumedWith(
   { run_id: runId, waiting }: PausedRun,
   text: string,
   { sessionId, signal }: Pick<ResumedTurn, 'sessionId' | 'signal'>,
+  answer: ResumedTurn['answer'],
 ): Promise<ResumedTurn> {
   const { after } = await readPause(client, runId, signal)
+  if (answer !== undefined) return { runId, sessionId, after, answer, signal }
   const input = inputOf(text, waiting[0]?.schema) as Json
   return { runId, sessionId, after, answer: { input }, signal }
 }
