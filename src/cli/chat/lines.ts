@@ -111,8 +111,9 @@ async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): P
       }
     }
   } catch (error) {
-    await write(answer.end())
-    throw unfinished(error)
+    const told = unfinished(error)
+    if (told !== error) await write(answer.end())
+    throw told
   }
   return outcome
 }

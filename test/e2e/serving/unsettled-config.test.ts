@@ -51,7 +51,7 @@ describe.concurrent('a config that is slow', { timeout: 90_000 }, () => {
     const checking = command(project, ['doctor'])
     for (const end of await Promise.all(all.map((args) => command(project, args)))) {
       expect(end).toMatchObject(ended)
-      expect(end.stderr).toMatch(/^agent\.config\.ts: has not finished loading after 10 s\./)
+      expect(end.stderr).toMatch(/^(?:Waiting for [^\n]+\n)?agent\.config\.ts: has not finished loading after 10 s\./)
       expect(end.stderr).toContain(`> 3 | ${never}`)
     }
     const { code, stdout } = await checking
