@@ -18,7 +18,8 @@ export default defineConfig({
   knowledge: { sources: ['facts.md'] },
   agents: {
     say: agent({
-      async *run({ text, parts, signal }) {
+      async *run({ text, parts, signal, resumed }) {
+        if (resumed !== undefined) return yield 'It is ' + resumed.input
         if (text === 'wait') {
           yield 'Waiting. '
           while (!existsSync('go')) await sleep(20, undefined, { signal })
