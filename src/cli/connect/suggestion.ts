@@ -15,7 +15,8 @@ export async function withSuggestion(error: unknown, client: Client): Promise<un
   // The error stands, whatever happens to the question for a better word.
   const known = await read(client, AbortSignal.timeout(patienceMs)).catch(() => [])
   const meant = nearest(id, known)
-  if (meant === undefined) return error
+  // An id that is there may be of no use here, such as a run of another session.
+  if (meant === undefined || meant === id) return error
   return new AppError(error.code, `${error.message.replace(/[^.]$/, '$&.')} Did you mean '${meant}'?`, { cause: error })
 }
 
