@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BlockSplitter } from '../../src/core/text/blocks.ts'
 import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
 import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
-import { formatScore, safeName } from '../../src/studio/parts/format.ts'
+import { formatLines, formatScore, safeName } from '../../src/studio/parts/format.ts'
 
 function blocksOf(text: string): string[] {
   const splitter = new BlockSplitter()
@@ -80,4 +80,8 @@ test.each([
   [0.000_000_12, '1.2e-7'],
 ])('the score %d is shown as %s', (score, words) => {
   expect(formatScore(score)).toBe(words)
+})
+
+test('the lines of a passage are a range, and one line is no range', () => {
+  expect([formatLines(7, 9), formatLines(7, 7), formatLines(7)]).toEqual(['7–9', '7', '7'])
 })

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
+import { formatLines } from '../parts/format.ts'
 import { Citations } from '../parts/markdown.tsx'
 import type { Address } from '../state/address.ts'
 import type { Answer, Source } from '../state/answer.ts'
@@ -54,6 +55,6 @@ export function Sources({ answer, parts }: { answer: Answer; parts: readonly Par
 }
 
 function placeOf({ source, line_start, line_end, page }: Omit<Source, 'run_id' | 'seq' | 'at'>): string {
-  if (line_start !== undefined) return `${source}:${line_start}–${line_end ?? line_start}`
+  if (line_start !== undefined) return `${source}:${formatLines(line_start, line_end)}`
   return page === undefined ? source : `${source}, page ${page}`
 }

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts'
 import type { Document } from '../../wire/knowledge.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { formatAge, formatCount } from '../parts/format.ts'
+import { formatAge, formatCount, formatLines } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { moveFocus } from '../parts/list-focus.ts'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
@@ -159,7 +159,11 @@ function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): J
               aria-current={id === chunkId ? 'true' : undefined}
               dir="auto"
             >
-              {page !== undefined ? `page ${page} ` : line_start === undefined ? '' : `${line_start}–${line_end} `}
+              {page !== undefined
+                ? `page ${page} `
+                : line_start === undefined
+                  ? ''
+                  : `${formatLines(line_start, line_end)} `}
               {content.trim().slice(0, 100)}
             </a>
           </li>

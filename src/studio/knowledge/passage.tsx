@@ -3,6 +3,7 @@ import type { Json } from '../../core/json.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { Chunk } from '../../wire/knowledge.ts'
 import { CopyButton } from '../parts/copy.tsx'
+import { formatLines } from '../parts/format.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Studio } from '../state/studio.ts'
@@ -78,7 +79,11 @@ export function Passage({ studio, opened, address }: PassageProps): JSX.Element 
 
 function placeOf({ chunk_index: index, line_start, line_end, page }: Chunk): string {
   const place =
-    page !== undefined ? `, page ${page}` : line_start === undefined ? '' : `, lines ${line_start}–${line_end}`
+    page !== undefined
+      ? `, page ${page}`
+      : line_start === undefined
+        ? ''
+        : `, ${line_start === line_end ? 'line' : 'lines'} ${formatLines(line_start, line_end)}`
   return `Passage ${index + 1}${place}`
 }
 

@@ -58,3 +58,8 @@ export function safeName(name: string): string {
   const ending = dot > 0 && seen.length - dot <= 12 ? seen.slice(dot) : ''
   return `${seen.slice(0, longest - ending.length)}…${ending}`
 }
+
+/** The lines of a passage: `7–9`, and `7` for one. */
+export function formatLines(start: number, end = start): string {
+  return start === end ? `${start}` : `${start}–${end}`
+}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { formatScore } from './format.ts'
+import { formatLines, formatScore } from './format.ts'
 import { placeAfter } from './list-keys.ts'
 
 /** A passage that a search found, and why it stands where it stands. */
@@ -121,5 +121,5 @@ interface Place {
 /** `docs/hours.md:12–30`, or with a page. */
 export function whereOf({ source, line_start, line_end, page }: Place): string {
   if (page !== undefined) return `${source}, page ${page}`
-  return line_start === undefined ? source : `${source}:${line_start}–${line_end ?? line_start}`
+  return line_start === undefined ? source : `${source}:${formatLines(line_start, line_end)}`
 }
