@@ -22,8 +22,9 @@ test('the column of the run is resized by keys, by dragging and by clicks, and s
   const { json } = await server.call('POST', '/api/v1/agents/says/run', { input: 'go' })
   const { page, ...visited } = await visit(chromium, server.url, `/studio/s/${json.session_id}/r/${json.run_id}`)
   const splitter = page.getByRole('separator', { name: 'Width of the run' })
-  const width = async () => (await page.locator('.run').boundingBox())?.width ?? 0
+  const width = async () => (await page.locator('section.run').boundingBox())?.width ?? 0
   const value = () => splitter.getAttribute('aria-valuenow')
+  await page.setViewportSize({ width: 1440, height: 900 })
   await expect.poll(width).toBeCloseTo(0.42 * 1440, -1)
   await splitter.focus()
   await page.keyboard.press('ArrowLeft')
