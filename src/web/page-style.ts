@@ -36,5 +36,5 @@ body { margin: 0; font-family: system-ui, sans-serif; color: var(--text); backgr
 .swagger-ui .info .title small pre { color: #fff }
 .swagger-ui .info a, .swagger-ui .info .link { color: var(--link) }
 .swagger-ui .btn.authorize { border-color: currentColor; color: var(--text) }
-.swagger-ui .info a, .swagger-ui .link, .swagger-ui .btn { transition: none }
+.swagger-ui .info a, .swagger-ui .link:any-link, .swagger-ui .btn { transition: none }
 `
