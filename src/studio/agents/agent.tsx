@@ -65,10 +65,11 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 function Facts({ studio, config }: { studio: Studio; config: AgentConfig }): JSX.Element {
-  const { knowledge, memory, guardrails, hooks, members, mode, source, version } = config
+  const { fallback_models: fallbacks, knowledge, memory, guardrails, hooks, members, mode, source, version } = config
   const agents = studio.agents.value
   return (
     <>
+      <Fact name="Fallback models">{fallbacks.length === 0 ? null : fallbacks.join(', ')}</Fact>
       <Fact name="Mode">{mode}</Fact>
       <Fact name="Members">
         {members.length === 0 ? null : (

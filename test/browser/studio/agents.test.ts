@@ -20,7 +20,7 @@ let locked: RunningTestServer
 const refunds = () =>
   agent({
     description: 'Gives money back.',
-    model: scriptedModel('No.'),
+    model: [scriptedModel('No.'), scriptedModel('No.')],
     instructions: 'Never <b>refund</b> without the order.',
     tools: {
       refund: tool({ description: 'Pays.', inputSchema: z.object({ order: z.number() }), execute: () => 'done' }),
@@ -77,6 +77,8 @@ test('an agent shows all that it is set up with, and leads to a chat, a search a
         - text: refunds
         - button "Copy the id": copy
       - term: Model
+      - definition: scripted/scripted
+      - term: Fallback models
       - definition: scripted/scripted
       - term: Knowledge
       - definition:
