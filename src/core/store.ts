@@ -1,5 +1,6 @@
 import type { StoreCluster } from './cluster/cluster.ts'
 import type { RunEvent } from './event.ts'
+import type { FactStore } from './fact.ts'
 import type { FileStore } from './file.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Page, PageRequest } from './page.ts'
@@ -127,7 +128,7 @@ export interface WriteNumbers {
 /** What a run needs of its session before it begins. */
 export type SessionBasis = Pick<Session, 'state' | 'user_id'>
 
-export interface SessionStore extends FileStore, PushStore {
+export interface SessionStore extends FileStore, PushStore, FactStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
   /** Absent: this process is the only one that writes to the store. */
@@ -193,8 +194,8 @@ export interface SessionStore extends FileStore, PushStore {
 
   /**
    * One step of erasing a user outside the user's own sessions: ended runs of the user lose their messages, those sessions
-   * their summaries, and cached answers go; the name leaves `shared_with`; idempotency keys and their answers go, also those
-   * of the user's own sessions. At most `limit` of each. Gives how many there were.
+   * their summaries, and cached answers go; the name leaves `shared_with`; the user's facts go; idempotency keys and their
+   * answers go, also those of the user's own sessions. At most `limit` of each. Gives how many there were.
    */
   eraseUser(userId: string, limit: number): Promise<number>
 

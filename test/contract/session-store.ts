@@ -7,6 +7,7 @@ import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
 import { testErasing } from './session-store/erasing.ts'
 import { testEvents } from './session-store/events.ts'
+import { testFacts } from './session-store/facts.ts'
 import { testFiles } from './session-store/files.ts'
 import { testGiven } from './session-store/given.ts'
 import { testHandovers } from './session-store/handovers.ts'
@@ -50,6 +51,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testClaims(store)
     testBookmarks(store)
     testPush(store)
+    testFacts(store)
     testRecovery(store)
     testResume(store)
     testRetention(store)

@@ -222,6 +222,10 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     takePushConfigs: (runId, owner) => store.takePushConfigs(runId, owner),
     adoptPushConfigs: (owner, limit) => store.adoptPushConfigs(owner, limit),
     settlePushConfig: (duty, outcome) => store.settlePushConfig(duty, outcome),
+    listFacts: (userId) => store.listFacts(userId),
+    saveFact: (userId, fact, max) => store.saveFact(userId, fact, max),
+    deleteFact: (userId, factId) => store.deleteFact(userId, factId),
+    deleteFacts: (userId) => store.deleteFacts(userId),
 
     saveSummary: (summary, last) => forgetting(store.saveSummary(summary, last), () => forget(summary.session_id)),
     async findSummary(sessionId) {

@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newestStep } from '../../../src/store/sessions/postgres/schema/steps.ts'
 import { describePostgres } from '../../support/postgres/describe-postgres.ts'
 import { type Place, testPostgres } from '../../support/postgres/test-postgres.ts'
 import { command, createProject, type Project } from '../../support/program.ts'
@@ -49,7 +50,7 @@ describePostgres('agentserve storage', () => {
       stderr: expect.stringMatching(/^There are no tables yet\. .*storage prepare/),
     })
     expect(JSON.parse(before.stdout)).toMatchObject({
-      schema: { applied: null, missing: 1 },
+      schema: { applied: null, missing: newestStep },
       instances: [],
       tables: [],
     })
@@ -67,7 +68,7 @@ describePostgres('agentserve storage', () => {
       code: 0,
       stderr: '',
       stdout: expect.stringMatching(
-        new RegExp(`^Postgres \\d+\\S* at .*, schema desk, step 1 of 1, as role ${poor()}\n`),
+        new RegExp(`^Postgres \\d+\\S* at .*, schema desk, step ${newestStep} of ${newestStep}, as role ${poor()}\n`),
       ),
     })
     await execute('DROP SCHEMA desk CASCADE')
@@ -77,15 +78,18 @@ describePostgres('agentserve storage', () => {
     const made = await run(['prepare', '--json'])
     expect(made).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(made.stdout)).toMatchObject({
-      step: 1,
-      applied: 1,
+      step: newestStep,
+      applied: newestStep,
       place: expect.stringContaining('schema desk'),
     })
     expect(JSON.parse((await run(['prepare', '--json'])).stdout)).toMatchObject({ applied: 0 })
     await project.write('.env', `AGENTSERVE_DATABASE_URL=${database.url}\n`)
     const { tables, ...status } = JSON.parse((await command(project, ['storage', 'status', '--json'])).stdout)
     await project.write('.env', '')
-    expect(status).toMatchObject({ schema: { name: 'desk', applied: 1, known: 1, missing: 0 }, instances: [] })
+    expect(status).toMatchObject({
+      schema: { name: 'desk', applied: newestStep, known: newestStep, missing: 0 },
+      instances: [],
+    })
     const names = tables.map(({ name }: { name: string }) => name)
     expect(names).toEqual(expect.arrayContaining(['instance', 'session', 'run', 'event']))
     expect(tables.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true)

@@ -1,11 +1,12 @@
 import { isEnded } from '../../../core/run.ts'
+import { deleteFacts } from './facts.ts'
 import { deleteFiles } from './files.ts'
 import { deletePushConfigs } from './push.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
 /** Erases everything in one step; returns the number of changes. */
 export function eraseUser(state: MemoryState, userId: string): number {
-  let count = 0
+  let count = deleteFacts(state, userId)
   for (const [key, { answer, run_id }] of state.claims) {
     const told = (answer as { session?: { user_id?: unknown } } | null)?.session?.user_id
     const run = run_id === null ? undefined : state.runs.get(run_id)?.record

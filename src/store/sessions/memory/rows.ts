@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../../core/event.ts'
+import type { Fact } from '../../../core/fact.ts'
 import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Message } from '../../../core/message.ts'
@@ -67,6 +68,8 @@ export interface MemoryState {
   answers: Map<string, CachedAnswer>
   /** By run, then by id. */
   pushConfigs: Map<string, Map<string, PushRow>>
+  /** By user, then by id. */
+  facts: Map<string, Map<string, Fact>>
   /** By session, then by id. */
   files: Map<string, Map<string, FileRow>>
   /** Each content once, by its hash, with the number of its files. */
@@ -84,6 +87,7 @@ export function emptyState(clock: Clock): MemoryState {
     expiry: new Expiry(clock),
     answers: new Map(),
     pushConfigs: new Map(),
+    facts: new Map(),
     files: new Map(),
     contents: new Map(),
     summaryJobs: new Map(),

@@ -8,6 +8,7 @@ import { cacheAnswer, readAnswer } from './answers.ts'
 import { expireClaims, insertClaim, readClaim, releaseClaims } from './claims.ts'
 import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
+import { factStore } from './facts.ts'
 import * as files from './files.ts'
 import * as handovers from './handovers.ts'
 import { overviewOf, pageOfOverviews } from './overviews.ts'
@@ -142,6 +143,7 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
     findCached: (key) => step(() => readAnswer(state, key, now())),
 
     ...pushStore(state, step),
+    ...factStore(state, step),
 
     saveSummary: (summary, last) => step(() => sessions.setSummary(state, summary, last)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),

@@ -1,4 +1,5 @@
 import type { Sql } from '../../postgres/connection.ts'
+import { deleteFacts } from './facts.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
 import { renewWords } from './writing/words.ts'
 
@@ -12,7 +13,7 @@ export async function eraseUser(sql: Sql, userId: string, limit: number): Promis
        ORDER BY session_id LIMIT $2 FOR UPDATE))`,
     [userId, limit],
   )
-  return runs + keys + names
+  return runs + keys + names + (await deleteFacts(sql, userId))
 }
 
 /** Of the user's runs, and of runs in the user's sessions: keys outlive them. */

@@ -9,6 +9,7 @@ import type { PostgresOptions } from '../../postgres/settings.ts'
 import { postgresCluster } from './cluster/cluster.ts'
 import type { Database } from './database.ts'
 import { tidy, tidyWhenDue } from './expiry.ts'
+import { factStore } from './facts.ts'
 import { files } from './files/files.ts'
 import { keys } from './keys.ts'
 import { Owners } from './owners.ts'
@@ -129,5 +130,6 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
     ...keys(database, runs.certain, tidyIfDue),
     ...summaries(database),
     ...pushStore(database),
+    ...factStore(database),
   }
 }

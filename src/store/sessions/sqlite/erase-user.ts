@@ -1,4 +1,5 @@
 import type { Connection } from '../../sqlite/connection.ts'
+import { deleteFacts } from './facts.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
 
 export interface ErasedUser {
@@ -20,7 +21,8 @@ export async function eraseUser(writer: Connection, userId: string, limit: numbe
         WHERE owner_kind = 'user' AND owner_id = ? LIMIT ?)`,
     [userId, limit],
   )
-  return { count: keys + runs.length + names, runs }
+  const facts = await deleteFacts(writer, userId)
+  return { count: keys + runs.length + names + facts, runs }
 }
 
 /** Otherwise deleting a run with its session would leave its key behind. */

@@ -12,6 +12,7 @@ import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { cacheAnswer } from './answers.ts'
 import { eraseUser } from './erase-user.ts'
 import { deleteExpired } from './expiry.ts'
+import { factStore } from './facts.ts'
 import { dropFiles } from './files/delete.ts'
 import { saveFile } from './files/save.ts'
 import { removedAtOnce } from './hidden/remove.ts'
@@ -245,6 +246,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
     ...pushStore((read) => using(({ reads }) => reads.on(read)), working),
+    ...factStore(
+      (read) => using(({ reads }) => reads.on(read)),
+      working,
+      () => opened?.reclaim(),
+    ),
 
     saveSummary: (summary, last) => working((connection) => summaries.saveSummary(connection, summary, last)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),

@@ -4,6 +4,7 @@ import type { Sql } from '../../../../src/store/postgres/connection.ts'
 import type { Pools } from '../../../../src/store/postgres/pools.ts'
 import type { Database } from '../../../../src/store/sessions/postgres/database.ts'
 import { tidy } from '../../../../src/store/sessions/postgres/expiry.ts'
+import { factStore } from '../../../../src/store/sessions/postgres/facts.ts'
 import { files } from '../../../../src/store/sessions/postgres/files/files.ts'
 import { keys } from '../../../../src/store/sessions/postgres/keys.ts'
 import { Owners } from '../../../../src/store/sessions/postgres/owners.ts'
@@ -15,12 +16,14 @@ import { explaining, openSchema, type PlanNode, walked } from '../../../support/
 import type { Place } from '../../../support/postgres/test-postgres.ts'
 
 type Store = ReturnType<typeof sessions> &
+  ReturnType<typeof factStore> &
   ReturnType<typeof files> &
   ReturnType<typeof keys> &
   ReturnType<typeof summaries>
 
 const summary = { session_id: 's7', content: '', model: '', run_count: 1, message_count: 1, created_at: at(1) }
 const file = { session_id: 's7', run_id: 'new', media_type: 'a/b', name: null, url: null, bytes: new Uint8Array(1) }
+const fact = { fact_id: 'new', content: 'likes tea', agent_id: 'a7', run_id: 'r7', created_at: at(1) }
 const works: Record<string, (store: Store, database: Database) => Promise<unknown>> = {
   createSession: (store) => store.createSession(seedOf(), claimOf('new')),
   updateSession: (store) => store.updateSession('s7', { name: 'n' }, at(1)),
@@ -41,6 +44,9 @@ const works: Record<string, (store: Store, database: Database) => Promise<unknow
   prune: (store) => store.prune({ olderThan: '2026-01-01T00:01:00.000Z' }, 20),
   'prune of a user': (store) => store.prune({ olderThan: '2027', filter: { user_id: 'u9' }, presentUser: 'u9' }, 20),
   eraseUser: (store) => store.eraseUser('u6', 10),
+  saveFact: (store) => store.saveFact('u7', fact, 100),
+  deleteFact: (store) => store.deleteFact('u7', 'f7'),
+  deleteFacts: (store) => store.deleteFacts('u8'),
   tidy: (_, database) => tidy(database),
 }
 
@@ -80,6 +86,7 @@ describePostgres('the plans of writes off the path of runs', () => {
           (work) => work(false),
           () => {},
         ),
+        ...factStore(database),
         ...files(database),
         ...keys(
           database,
@@ -116,7 +123,7 @@ async function seed(sql: Sql, from: number, to: number): Promise<void> {
      SELECT 's' || n, 'a' || n % 3, 'u' || n % 2000, ${time}, ${time}, 1, 2 FROM ${numbers}`,
     `INSERT INTO run (run_id, session_id, entity_id, entity_kind, status, user_id, parent_run_id, owner, fence, reserve_until,
        recorded_seq, end_seq, begun, ended, input)
-     SELECT 'r' || n, 's' || n, 'a' || n % 3, 'agent', 'completed', 'u' || n % 2000, CASE WHEN n % 100 = 0 THEN '' END,
+     SELECT 'r' || n, 's' || n, 'a' || n % 3, 'agent', CASE WHEN n = 7 THEN 'running' ELSE 'completed' END, 'u' || n % 2000, CASE WHEN n % 100 = 0 THEN '' END,
        1, 1, 1000, 40, 41, '{}', '{"completed_at":"' || ${time} || '"}', '[]' FROM ${numbers}`,
     `INSERT INTO event SELECT run_number, 2, '[' || repeat(' ', 100) || ']' FROM run WHERE run_number >= ${from}`,
     `INSERT INTO session_owner SELECT 's' || n, 'user', 'earlier', 0, ${time}, n FROM ${numbers}`,
@@ -126,6 +133,7 @@ async function seed(sql: Sql, from: number, to: number): Promise<void> {
     `INSERT INTO file SELECT 's' || n, 'f', 'r' || n, 'h' || n, 'a/b', NULL, 1, NULL, NULL FROM ${numbers}`,
     `INSERT INTO file_content SELECT 'h' || n, 0, 'x' FROM ${numbers}`,
     `INSERT INTO summary SELECT 's' || n, '"x"', 'm', 1, 1, '2026' FROM ${numbers}`,
+    `INSERT INTO fact SELECT 'u' || n % 2000, 'f' || n, 'likes tea', 'a', 'r' || n, ${time} FROM ${numbers}`,
     `INSERT INTO run_words SELECT run_number, '' FROM run WHERE run_number >= ${from}`,
   ])
     await sql.run(text)

@@ -230,5 +230,20 @@ CREATE TABLE search_state (
 );
 `
 
-export const steps: readonly Step[] = [{ step: 1, kind: 'expand', sql: tables }]
+const facts = `
+CREATE TABLE fact (
+  user_id text COLLATE "C" NOT NULL,
+  fact_id text COLLATE "C" NOT NULL,
+  content text NOT NULL,
+  agent_id text COLLATE "C" NOT NULL,
+  run_id text COLLATE "C" NOT NULL,
+  created_at text COLLATE "C" NOT NULL,
+  PRIMARY KEY (user_id, fact_id)
+);
+`
+
+export const steps: readonly Step[] = [
+  { step: 1, kind: 'expand', sql: tables },
+  { step: 2, kind: 'expand', sql: facts },
+]
 export const newestStep = steps.at(-1)?.step ?? 0

@@ -261,6 +261,20 @@ export const pushConfigs = sqliteTable(
   ],
 )
 
+/** What is remembered of users. */
+export const facts = sqliteTable(
+  'facts',
+  {
+    userId: text('fact_user_id').notNull(),
+    factId: text('fact_id').notNull(),
+    content: text('fact_content').notNull(),
+    agentId: text('fact_agent_id').notNull(),
+    runId: text('fact_run_id').notNull(),
+    createdAt: text('fact_created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.factId] })],
+)
+
 /** Idempotency keys of requests that started no run, and of deleted runs. */
 export const claims = sqliteTable(
   'claims',
