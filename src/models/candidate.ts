@@ -1,8 +1,9 @@
 import type { Fit, SearchHit } from '../core/knowledge/knowledge.ts'
+import { askedTitles, isAskedTitle, plainWords } from '../core/text/asked-titles.ts'
 import { editDistance } from '../core/text/edit-distance.ts'
 import { sameWord } from '../core/text/same-word.ts'
 import { queryWordsOf, wordsOf } from '../core/text/terms.ts'
-import { type Block, blocksOf } from './passage-blocks.ts'
+import { type Block, blocksOf, isMark } from './passage-blocks.ts'
 import { clip, type Span, splitSentences } from './sentence.ts'
 
 const maxSentences = 400
@@ -77,24 +78,25 @@ export function bestOf(
   wanted: readonly Weighed[],
   factor: number,
 ): Candidate | undefined {
-  const question = plain(text)
-  const named = [question, ...namedIn(text)]
+  const question = plainWords(text)
+  const named = askedTitles(text)
   // One shared word of a longer question is more often chance than an answer.
   const enough = wanted.length > 2 ? 2 : 1
   let best: Candidate | undefined
   const path = headingPath(hit)
-  const titles = new Set(path.map(plain))
+  const titles = new Set(path.map(plainWords))
   const above = wordsOf(path.slice(0, -1).join('\n'))
   let heading = wordsUnder(named, path.at(-1), wanted)
   const { content } = hit
   const blocks = blocksOf(content, hit.source)
   for (const [at, block] of blocks.entries()) {
-    if (block.kind === 'heading' || titles.has(plain(block.text))) {
+    if (block.kind === 'heading' || titles.has(plainWords(block.text))) {
       heading = wordsUnder(named, block.text, wanted)
       continue
     }
     // The head of a table means nothing without its rows.
-    if (block.kind === 'mark' || block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
+    if (block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
+    if (isMark(block) && !(block.kind === 'link' && heading.isNamed)) continue
     const columns = block.kind === 'row' ? wordsOf(tableHead(blocks, at) ?? path.at(-1) ?? '') : []
     for (const passage of passages(block)) {
       const words = wordsBesides(passage.text, question)
@@ -117,7 +119,7 @@ export function bestOf(
         if (isInside) inside.add(word)
       }
       // A long passage shares words by chance.
-      score /= 1 + Math.max(0, words.length - plainLength) / 60
+      if (!heading.isNamed) score /= 1 + Math.max(0, words.length - plainLength) / 60
       score *= heading.factor
       if (words.length < fewWords && heading.share < 1) score *= fewWordsShare
       if (shared.size < enough || score * factor <= (best?.score ?? 0)) continue
@@ -138,6 +140,7 @@ function tableHead(blocks: readonly Block[], at: number): string | undefined {
 interface Heading {
   words: string[]
   share: number
+  isNamed: boolean
   /** What is under it is the better, the more it is the question itself. */
   factor: number
 }
@@ -147,33 +150,22 @@ function wordsUnder(named: readonly string[], heading = '', wanted: readonly Wei
   const words = wordsOf(heading)
   const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
   const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
-  const isNamed = named.includes(plain(heading))
+  const isNamed = isAskedTitle(named, heading)
   const share = isNamed || covered >= total * asQuestion ? 1 : headingShare
   const hasNoOther = share === 1 && words.every((each) => wanted.some(([asked]) => sameWord(asked, each)))
-  return { words, share, factor: isNamed ? sameHeading : hasNoOther ? noOtherWord : 1 }
-}
-
-/** What a question has in quotation marks: `What does “Opening hours” say?` asks for that heading. */
-function namedIn(text: string): string[] {
-  return [...text.matchAll(/[“„«"]([^“”„«»"]{2,200})[”“»"]/g)]
-    .map(([, name = '']) => plain(name))
-    .filter((name) => name !== '')
+  return { words, share, isNamed, factor: isNamed ? sameHeading : hasNoOther ? noOtherWord : 1 }
 }
 
 /** The words of a passage; none of those that only repeat the question, or of an example of it. */
 function wordsBesides(text: string, question: string): string[] {
-  const words = plain(text)
+  const words = plainWords(text)
   if (!words.includes(question)) return wordsOf(text)
   if (words === question || /^(?:```|~~~)/.test(text)) return []
   return question.split(' ').length < wordsOfQuestion ? wordsOf(text) : wordsOf(words.replaceAll(question, ' '))
 }
 
-function plain(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
-}
-
 /** The titles above a passage, outermost first. A document's own metadata may use the same name for other values. */
-function headingPath({ metadata }: Pick<SearchHit, 'metadata'>): string[] {
+export function headingPath({ metadata }: Pick<SearchHit, 'metadata'>): string[] {
   const path = metadata.heading_path
   return Array.isArray(path) ? path.filter((title) => typeof title === 'string') : []
 }

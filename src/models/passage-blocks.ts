@@ -1,7 +1,10 @@
 import { type Span, trimSpan } from './sentence.ts'
 
-/** `mark`: what nobody reads, such as an anchor or a label. `rule`: the line between the head of a table and its rows. */
-export type BlockKind = 'heading' | 'paragraph' | 'item' | 'code' | 'row' | 'rule' | 'mark'
+/**
+ * `mark`: what nobody reads, such as an anchor or a label. `link`: an entry of a table of contents or of a list of links.
+ * `rule`: the line between the head of a table and its rows.
+ */
+export type BlockKind = 'heading' | 'paragraph' | 'item' | 'code' | 'row' | 'rule' | 'mark' | 'link'
 
 export interface Block extends Span {
   kind: BlockKind
@@ -14,8 +17,7 @@ const item = /^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s/
 const atx = /^#{1,6}\s/
 const row = /^\s*\|/
 const rule = /^\s*\|[\s:|-]+$/
-/** An entry of a table of contents, or of a list of links. */
-const entry = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\([^)]*\)\s*$/
+const link = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\([^)]*\)\s*$/
 const mark = /^\s*(?:<a\s[^>]*>\s*<\/a>|<!--.*-->|\.\. _[^:]*:.*|\[[^\]]+\]:\s+\S+.*)\s*$/
 const directive = /^\.\. [\w-]+::/
 const codeDirective = /^\.\. (?:code|code-block|sourcecode|highlight|parsed-literal|literalinclude)::/
@@ -66,7 +68,8 @@ export function blocksOf(content: string, source: string): Block[] {
       at = last
     } else if (/^\s*$/.test(text)) close(start)
     else if (title.test(text)) only('heading', start, end)
-    else if (mark.test(text) || entry.test(text)) only('mark', start, end)
+    else if (mark.test(text)) only('mark', start, end)
+    else if (link.test(text)) only('link', start, end)
     else if (row.test(text)) only(rule.test(text) ? 'rule' : 'row', start, end)
     else if (directive.test(text)) {
       const last = lastIndented(lines, at)
@@ -129,6 +132,11 @@ function isTitle(line: string): boolean {
 /** One punctuation mark repeated, which makes the line above a title. */
 export function isUnderline(line: string): boolean {
   return /^ {0,3}(?:={2,}|-{2,}|([!-/:-@[-`{-~])\1{2,})\s*$/.test(line)
+}
+
+/** What says nothing to whoever did not ask for it. */
+export function isMark(block: Block | undefined): boolean {
+  return block?.kind === 'mark' || block?.kind === 'link'
 }
 
 /** Leads to what follows: `Open these ports:`. */

@@ -1,7 +1,8 @@
 import type { Fit, SearchHit } from '../core/knowledge/knowledge.ts'
 import { type Silence, silenceOf } from '../core/knowledge/silence.ts'
+import { askedTitles, isAskedTitle } from '../core/text/asked-titles.ts'
 import { wordsOf } from '../core/text/terms.ts'
-import { bestOf, type Candidate, type Weighed, wordsAsked } from './candidate.ts'
+import { bestOf, type Candidate, headingPath, type Weighed, wordsAsked } from './candidate.ts'
 import { blocksOf } from './passage-blocks.ts'
 import { readable } from './readable.ts'
 import { contentWords } from './sentence.ts'
@@ -56,7 +57,9 @@ export async function findQuotes(
   const wanted = wordsAsked(question, hits, fit)
   const weights = wanted.map(([, weight]) => weight).sort((one, other) => other - one)
   const total = weights.slice(0, weighedWords).reduce((sum, weight) => sum + weight, 0)
-  if (total === 0 || contentWords(question).length === 0)
+  const asked = askedTitles(question)
+  const isNamed = hits.some((hit) => isAskedTitle(asked, headingPath(hit).at(-1) ?? ''))
+  if (total === 0 || (contentWords(question).length === 0 && !isNamed))
     return none('The question has no word that could be looked for.', 0, minFit)
   const silence = fit && silenceOf(fit)
   if (silence) return { quotes: [], abstained: silence }

@@ -1,4 +1,4 @@
-import { type Block, isLeadIn } from './passage-blocks.ts'
+import { type Block, isLeadIn, isMark } from './passage-blocks.ts'
 import type { Span } from './sentence.ts'
 
 /** A paragraph up to this length is quoted whole. */
@@ -91,7 +91,7 @@ function groupOf(blocks: readonly Block[], at: number): [first: number, last: nu
 /** The last block of what a lead-in leads to. */
 function ledBy(blocks: readonly Block[], at: number): number {
   let next = at + 1
-  while (blocks[next]?.kind === 'mark') next++
+  while (isMark(blocks[next])) next++
   const led = blocks[next]
   if (led === undefined || isHeading(led)) return at
   if (!isOfTable(led)) return groupOf(blocks, next)[1]
@@ -109,7 +109,7 @@ function underItem(blocks: readonly Block[], at: number): number {
 function previous(blocks: readonly Block[], at: number): number | undefined {
   for (let before = at - 1; before >= 0; before--) {
     if (isHeading(blocks[before])) return undefined
-    if (blocks[before]?.kind !== 'mark') return before
+    if (!isMark(blocks[before])) return before
   }
   return undefined
 }
@@ -120,8 +120,10 @@ function sectionOf(blocks: readonly Block[], at: number): [first: number, last: 
   while (first > 0 && !isHeading(blocks[first - 1])) first--
   let last = at
   while (last + 1 < blocks.length && !isHeading(blocks[last + 1])) last++
-  while (last > at && blocks[last]?.kind === 'mark') last--
-  while (first < at && blocks[first]?.kind === 'mark') first++
+  // Of a section of links alone, the links are what it says.
+  const isOutside = (block: Block | undefined) => isMark(block) && block?.kind !== blocks[at]?.kind
+  while (last > at && isOutside(blocks[last])) last--
+  while (first < at && isOutside(blocks[first])) first++
   return [first, last]
 }
 

@@ -101,6 +101,29 @@ describe('findQuotes', () => {
     },
   )
 
+  it('quotes what is under a heading that is the question, also words for anything, links alone and long code', async () => {
+    const code = [
+      '```js',
+      ...Array.from({ length: 40 }, (_, at) => `const valve${at} = open(pipe, ${at})`),
+      '```',
+    ].join('\n')
+    const links = '- [valve](valve.md)\n- [pipe](pipe.md)'
+    const under = (title: string, content: string) =>
+      hit(`## ${title}\n\n${content}\n`, { metadata: { heading_path: ['Guide', title] } })
+    for (const [title, content] of [
+      ['Use it from', 'Any phone will do.'],
+      ['Parts and their makers', links],
+      ['Open all valves', code],
+    ] as const) {
+      const hits = [
+        under(title, content),
+        hit('Parts wear out. Valves of other makers are open, and all their parts too.'),
+      ]
+      expect((await findQuotes(title, hits)).quotes[0]?.text, title).toBe(content)
+    }
+    expect((await findQuotes('Which parts have makers?', [under('See also', links)])).quotes).toEqual([])
+  })
+
   it('quotes a row of a table with its head, never the head alone', async () => {
     const table = '## Exit codes\n\n| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |\n'
     expect((await findQuotes('What does exit code 2 mean?', [hit(table)])).quotes[0]?.text).toBe(

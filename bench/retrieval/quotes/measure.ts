@@ -33,7 +33,12 @@ export interface SetFigures {
 
 const limit = 6
 
-export async function measureQuotes(quoting: Quoting, only?: readonly string[]): Promise<SetFigures[]> {
+/** `note` is told of each question that is not answered right, and of each about another product that is answered. */
+export async function measureQuotes(
+  quoting: Quoting,
+  only?: readonly string[],
+  note: (line: string) => void = () => {},
+): Promise<SetFigures[]> {
   const sets = await readSets()
   const figures: SetFigures[] = []
   for (const set of sets) {
@@ -47,12 +52,17 @@ export async function measureQuotes(quoting: Quoting, only?: readonly string[]):
       const quoted = (question: string) => quoting(question, search, knowledge)
       const strange = sets.filter((other) => other !== set).flatMap((other) => other.plain.filter(isOfItsOwn))
       let answered = 0
-      for (const { question } of strange) if ((await quoted(question)).length > 0) answered++
+      for (const { question } of strange) {
+        const places = await quoted(question)
+        if (places.length === 0) continue
+        answered++
+        note(`${set.name} of another product: ${question} → ${shown(places)}`)
+      }
       figures.push({
         name: set.name,
         tuned: set.tuned,
-        plain: await count(set.plain, quoted),
-        headings: await count(set.headings, quoted),
+        plain: await count(set.plain, quoted, (line) => note(`${set.name} question: ${line}`)),
+        headings: await count(set.headings, quoted, (line) => note(`${set.name} heading: ${line}`)),
         foreign: { questions: strange.length, answered },
       })
     } finally {
@@ -67,7 +77,11 @@ function isOfItsOwn({ question }: Question): boolean {
   return !/Node|versions|cookie|API key|retried|retries|crash/i.test(question)
 }
 
-async function count(questions: readonly Question[], quoted: (question: string) => Promise<Place[]>): Promise<Counts> {
+async function count(
+  questions: readonly Question[],
+  quoted: (question: string) => Promise<Place[]>,
+  note: (line: string) => void,
+): Promise<Counts> {
   const counts = { questions: questions.length, right: 0, first: 0, wrong: 0, silent: 0 }
   for (const question of questions) {
     const places = await quoted(question.question)
@@ -79,8 +93,13 @@ async function count(questions: readonly Question[], quoted: (question: string) 
     else if (places.length === 0) counts.silent++
     else counts.wrong++
     if (fits[0] === true) counts.first++
+    if (!fits.includes(true)) note(`${question.question} (${question.source}) → ${shown(places)}`)
   }
   return counts
+}
+
+function shown(places: readonly Place[]): string {
+  return places.map(({ source, line }) => `${source}:${line}`).join(', ') || 'nothing'
 }
 
 export type { QuoteSet }

@@ -1,8 +1,12 @@
+import { parseArgs } from 'node:util'
 import { findQuotes } from '../../../src/models/quote.ts'
 import { around } from '../../../src/runnables/agent/around.ts'
 import { type Counts, measureQuotes, type Quoting } from './measure.ts'
 
-/* What is quoted for a question, and for one about another product: `node bench/retrieval/quotes/run.ts [set…]`. */
+/*
+ * What is quoted for a question, and for one about another product: `node bench/retrieval/quotes/run.ts [set…]`. `--misses` shows
+ * what was quoted instead.
+ */
 
 export const asTheProgram: Quoting = async (question, search, knowledge) => {
   const { results, trace } = await search(question)
@@ -11,8 +15,11 @@ export const asTheProgram: Quoting = async (question, search, knowledge) => {
 }
 
 if (import.meta.main) {
-  const only = process.argv.slice(2)
-  const figures = await measureQuotes(asTheProgram, only.length === 0 ? undefined : only)
+  const { values, positionals: only } = parseArgs({ options: { misses: { type: 'boolean' } }, allowPositionals: true })
+  const note = (line: string) => {
+    if (values.misses) console.log(line)
+  }
+  const figures = await measureQuotes(asTheProgram, only.length === 0 ? undefined : only, note)
   const row = ({ questions, right, first, wrong, silent }: Counts) =>
     `${right}/${first}/${wrong}/${silent} of ${questions}`.padEnd(22)
   console.log('set          questions: right/first/wrong/silent   headings               of other products: answered')

@@ -28,6 +28,8 @@ export interface CurrentChunk extends StoredChunk {
 export interface ChunkPlace
   extends Pick<Chunk, 'chunk_id' | 'document_id' | 'source' | 'line_start' | 'line_end' | 'page'> {
   key: number
+  /** The titles above it, outermost first. */
+  headingPath: string[]
 }
 
 export interface StoredDocument extends DocumentRecord {

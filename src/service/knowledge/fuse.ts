@@ -1,6 +1,7 @@
-import type { Ranking } from '../../core/knowledge/document-store.ts'
+import type { ChunkPlace, Ranking } from '../../core/knowledge/document-store.ts'
 import type { ListPlace } from '../../core/knowledge/knowledge.ts'
 import { hashedList, tokenList } from '../../core/knowledge/lists.ts'
+import { isAskedTitle } from '../../core/text/asked-titles.ts'
 
 /** A ranking under the name that traces and runs show: `keyword`, or an embedder. */
 export interface RankedList {
@@ -13,6 +14,8 @@ export interface RankedList {
 /** What a list counts for. The words of a text say more than its hashed runs of characters, which repeat them. */
 const listWeights = new Map<string, number>([[hashedList, 0.5]])
 const usualWeight = 1
+/** The last title above the rows of a table is its head. */
+const tableHead = / \| /
 
 /**
  * The sum of the scores of a chunk, each relative to the best of its list, by the weights of the lists; 1: first in every
@@ -47,6 +50,20 @@ export function placesIn(lists: readonly RankedList[], key: number): Record<stri
     return place ? [[name, place]] : []
   })
   return Object.fromEntries(places)
+}
+
+/** A passage whose heading is asked for, word for word, goes before all others: its score is above 1. */
+export function titledFirst(
+  ranking: Ranking,
+  places: ReadonlyMap<number, Pick<ChunkPlace, 'headingPath'>>,
+  asked: readonly string[],
+): Ranking {
+  return ranking
+    .map(({ chunk, score }) => {
+      const heading = places.get(chunk)?.headingPath.findLast((title) => !tableHead.test(title))
+      return { chunk, score: heading !== undefined && isAskedTitle(asked, heading) ? 1 + score : score }
+    })
+    .sort((one, other) => other.score - one.score)
 }
 
 /** In the order of the scores once they are multiplied. */

@@ -3,8 +3,9 @@ import type { Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
 import { keywordList } from '../../core/knowledge/lists.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
+import { askedTitles } from '../../core/text/asked-titles.ts'
 import type { KnownWords } from './fit.ts'
-import { fuse, type RankedList, weighed, withoutUnknown } from './fuse.ts'
+import { fuse, type RankedList, titledFirst, weighed, withoutUnknown } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
@@ -44,7 +45,7 @@ type VectorIndex = Pick<VectorList, 'table' | 'embedder'>
 
 /**
  * Hybrid fuses the keyword ranking and those of all vectors. Keyword scores are BM25 scaled to 0–1, vector scores the
- * cosine. While vectors are unavailable, hybrid searches without them.
+ * cosine. In both, a passage whose heading is the query comes first. While vectors are unavailable, hybrid searches without them.
  */
 export async function searchCollection(
   { documents, weightOf, reranker }: SearchDrivers,
@@ -81,8 +82,9 @@ export async function searchCollection(
       : fuse([...byKeyword, ...withoutUnknown(vectors, known?.words ?? new Map())])
   const places = await findPlaces(documents, collection, fused)
   const weights = new Map([...places].map(([key, { source }]) => [key, weightOf(source)]))
-  const ranking = weighed(fused, weights)
   const { query } = settings
+  const titled = mode === 'vector' ? fused : titledFirst(fused, places, askedTitles(query))
+  const ranking = weighed(titled, weights)
   const reranked =
     reranker &&
     mode === 'hybrid' &&

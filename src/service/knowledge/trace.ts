@@ -40,7 +40,7 @@ export function traceOf(
 }
 
 function toCandidate(
-  { chunk_id, document_id, source, line_start, line_end, page }: Omit<ChunkPlace, 'key'>,
+  { chunk_id, document_id, source, line_start, line_end, page }: Omit<ChunkPlace, 'key' | 'headingPath'>,
   key: number,
   rank: number,
   score: number,

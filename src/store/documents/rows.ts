@@ -44,11 +44,11 @@ export function toCurrentChunk(row: ChunkRow & DocumentRow): CurrentChunk {
   }
 }
 
-export type PlaceRow = Pick<ChunkRow, 'chunk_key' | 'chunk_id' | 'line_start' | 'line_end' | 'page'> &
+export type PlaceRow = Pick<ChunkRow, 'chunk_key' | 'chunk_id' | 'line_start' | 'line_end' | 'page' | 'heading_path'> &
   Pick<DocumentRow, 'document_id' | 'source'>
 
-export function toPlace({ chunk_key: key, page, ...place }: PlaceRow): ChunkPlace {
-  return { key, ...place, ...(page === null ? {} : { page }) }
+export function toPlace({ chunk_key: key, page, heading_path: path, ...place }: PlaceRow): ChunkPlace {
+  return { key, ...place, headingPath: JSON.parse(path), ...(page === null ? {} : { page }) }
 }
 
 export function toDocument(row: DocumentRow & Pick<CollectionRow, 'collection_name'>): StoredDocument {

@@ -22,7 +22,7 @@ import { openWriter, type Writer } from './writer.ts'
 const fromCurrent = `FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
   CROSS JOIN document ON document.generation = chunk.chunk_generation AND document_collection = ?`
 const selectCurrent = `SELECT chunk.*, document.* ${fromCurrent}`
-const selectPlaces = `SELECT chunk_key, chunk_id, document_id, source, line_start, line_end, page ${fromCurrent}`
+const selectPlaces = `SELECT chunk_key, chunk_id, document_id, source, line_start, line_end, page, heading_path ${fromCurrent}`
 
 const selectAbandoned =
   'SELECT DISTINCT chunk_generation AS generation FROM chunk EXCEPT SELECT generation FROM document'

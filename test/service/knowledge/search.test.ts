@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { searchModes } from '../../../src/core/knowledge/knowledge.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 let place: KnowledgeFolder
@@ -21,5 +22,30 @@ describe('a word of the question that some document has', () => {
     }
     const { results } = await knowledge.search({ query: 'burst2999q', mode: 'keyword' })
     expect(results.map(({ source }) => source)).toContain('299.md')
+  })
+})
+
+describe('a query that is the heading of a section', () => {
+  it('finds that section first by words and by both, however often others say the words', async () => {
+    const knowledge = await place.open()
+    const others = Array.from({ length: 40 }, (_, at) => ({
+      source: `other-${at}.md`,
+      content: `# Model settings of call ${at}\n\nModel, call, settings: model settings, call settings, model call ${at}.\n`,
+    }))
+    const rows = Array.from({ length: 60 }, (_, at) => `| row ${at} | of this table |`).join('\n')
+    await knowledge.ingestMany(
+      [
+        ...others,
+        { source: 'loop.md', content: '# Loop\n\n## 3. Model call settings\n\nSet the temperature here.\n' },
+        { source: 'table.md', content: `# Lists\n\n## Call settings of rows\n\n| A | B |\n|---|---|\n${rows}\n` },
+      ].map((document) => ({ ...document, name: document.source, collection: 'titles' })),
+    )
+    for (const mode of searchModes) {
+      const { results } = await knowledge.search({ query: 'Model call settings?', mode, collection: 'titles' })
+      if (mode !== 'vector') expect(results[0]).toMatchObject({ source: 'loop.md', score: 1 })
+      const { results: ofRows } = await knowledge.search({ query: 'call settings of rows', mode, collection: 'titles' })
+      if (mode !== 'vector') expect(ofRows.slice(0, 2).map(({ source }) => source)).toEqual(['table.md', 'table.md'])
+      for (const { score } of [...results, ...ofRows]) expect(score).toBeLessThanOrEqual(1)
+    }
   })
 })
