@@ -210,6 +210,8 @@ export interface RunGiven {
   edit?: JsonObject | undefined
   /** What the protocol by which it came has to say again, now or years later. No part of what the run works with. */
   protocol?: ProtocolEcho | undefined
+  /** The header of that name of its request, by which its spans join the caller's trace. No part of what the run works with. */
+  traceparent?: string | undefined
 }
 
 /** `echo`: fields of the request that answers repeat, such as the model's name or tools. */

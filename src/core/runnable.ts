@@ -136,6 +136,8 @@ export interface RunContext<STATE extends object = JsonObject> extends Omit<Agen
   entity(id: string): Runnable
   /** What the caller gave besides the input. */
   readonly given?: RunGiven | undefined
+  /** For calls of other servers: the header that makes their spans part of this run's trace. Absent without telemetry. */
+  traceparent?: string | undefined
   /** Absent until the run is resumed. A run that repeats another begins with what it repeats. */
   readonly resumed?: Resumption | undefined
   /** In a run that repeats another. */

@@ -3,6 +3,7 @@ import type { RunRecord } from '../core/run.ts'
 import type { WriteNumbers } from '../core/store.ts'
 import type { RequestRecord } from '../http/options.ts'
 import type { PeersState } from '../service/peers/peers.ts'
+import type { ExportNumbers } from '../telemetry/export-queue.ts'
 
 /*
  * Counters in the text format of Prometheus (version 0.0.4). Not a library, because every request uses them: two map
@@ -19,6 +20,8 @@ export interface Metrics {
 export interface CurrentNumbers {
   peers: PeersState | undefined
   writes: WriteNumbers | undefined
+  /** Undefined without telemetry. */
+  spans: ExportNumbers | undefined
 }
 
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -82,9 +85,9 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
       if (started_at === null || completed_at === null) return
       runTimes.observe(`entity="${entity}"`, (Date.parse(completed_at) - Date.parse(started_at)) / 1000)
     },
-    print({ peers, writes } = { peers: undefined, writes: undefined }) {
+    print({ peers, writes, spans } = { peers: undefined, writes: undefined, spans: undefined }) {
       const all = [requests, requestTimes, runs, runTimes, tokens, cacheHits].flatMap((metric) => metric.print())
-      return `${[...all, ...printProcess(), ...printPeers(peers), ...printWrites(writes)].join('\n')}\n`
+      return `${[...all, ...printProcess(), ...printPeers(peers), ...printWrites(writes), ...printSpans(spans)].join('\n')}\n`
     },
   }
 }
@@ -125,6 +128,16 @@ function printWrites(numbers: WriteNumbers | undefined): string[] {
     ...total('agentserve_store_commits_total', 'Groups of writes that the store confirmed.', commits),
     ...total('agentserve_store_writes_total', 'Writes in these groups.', writes),
     ...total('agentserve_store_commit_seconds_total', 'Time until the store confirmed them.', commitMs / 1000),
+  ]
+}
+
+function printSpans(numbers: ExportNumbers | undefined): string[] {
+  if (numbers === undefined) return []
+  const { exported, failed, droppedRuns } = numbers
+  return [
+    ...total('agentserve_spans_exported_total', 'Spans that the collector took.', exported),
+    ...total('agentserve_spans_failed_total', 'Spans that the collector did not take.', failed),
+    ...total('agentserve_span_runs_dropped_total', 'Runs whose spans were never made.', droppedRuns),
   ]
 }
 

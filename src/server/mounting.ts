@@ -54,6 +54,8 @@ export interface MountingOptions
   folderRoutes: readonly Route[]
   /** The config's. */
   file: string | undefined
+  /** Whether runs record the trace of their request. */
+  traced: boolean
 }
 
 export interface Mounting {
@@ -71,8 +73,8 @@ export interface Mounting {
 
 /** REST, A2A, useChat, OpenAI, MCP and the user's own routes; the user's win. */
 export function createMounting(options: MountingOptions): Mounting {
-  const { kernel, services, store, server, file, folder, folderRoutes, ...about } = options
-  const servicesOf = servicesPerCaller(services, store, server)
+  const { kernel, services, store, server, file, folder, folderRoutes, traced, ...about } = options
+  const servicesOf = servicesPerCaller(services, store, server, traced)
   const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
   const needsKey = server.authKeys.length > 0
   const official = {

@@ -50,19 +50,20 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
 
-  const { services, store, registry, costs, knowledge, runs, peers, summaries, notifications, retention, live } =
-    composeServices(initial, {
-      logger,
-      clock,
-      owner,
-      serverId,
-      mode,
-      onFatal: (cause) => life.fail(cause),
-      onRunEnd(run) {
-        metrics.countRun(run)
-        onRunEnd?.(run)
-      },
-    })
+  const composed = composeServices(initial, {
+    logger,
+    clock,
+    owner,
+    serverId,
+    mode,
+    onFatal: (cause) => life.fail(cause),
+    onRunEnd(run) {
+      metrics.countRun(run)
+      onRunEnd?.(run)
+    },
+  })
+  const { services, store, registry, costs, knowledge, runs, peers, summaries } = composed
+  const { notifications, retention, live, telemetry } = composed
 
   /** A command is a guest among the servers of a shared store: what others left is theirs. */
   const isGuest = peers !== undefined && mode === 'command'
@@ -92,6 +93,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     const enter = async () => {
       await store.open()
       if (!isOpen) onClose(() => store.close())
+      if (!isOpen && telemetry !== undefined) onClose(() => telemetry.close())
       isOpen = true
       await peers?.join(runs)
     }
@@ -102,6 +104,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     const options = { patienceMs, signal: life.signal, logger, timers: systemTimers }
     await (database === undefined ? enter() : openDatabase(enter, database, options))
     if (peers !== undefined) onClose(() => peers.close())
+    await telemetry?.open()
     if (!isGuest) await (database === undefined ? recover() : untilDone(recover, database.place, options))
     if (recovered.interrupted.length > 0) {
       const level = mode === 'command' ? 'info' : 'warn'
@@ -178,8 +181,9 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     projectTests: loadConfig && createProjectTests(initial.root, loadConfig),
     clock,
     readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
-    metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.() }),
+    metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.(), spans: telemetry?.numbers }),
     folder: keptFolderOf(initial, program),
+    traced: telemetry !== undefined,
     folderRoutes: socket === undefined ? [] : folderRoutes(socket, config),
   }
   const mounting = createMounting(about)

@@ -23,6 +23,7 @@ import type { Registry, Services } from '../service/services.ts'
 import { createRetention, type Retention } from '../service/sessions/retention.ts'
 import { createSessions } from '../service/sessions/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/sessions/summaries.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ServerMode } from '../wire/me.ts'
 import { composeBackup } from './backup.ts'
 import { composePeers } from './database/instance.ts'
@@ -30,6 +31,7 @@ import { configName } from './folders.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { composeNotifications } from './notifications.ts'
 import { createStore } from './store.ts'
+import { composeTelemetry } from './telemetry.ts'
 
 export interface ServicesOptions {
   logger: Logger
@@ -58,6 +60,8 @@ export interface ComposedServices {
   notifications: NotificationService | undefined
   retention: Retention
   live: Live
+  /** Absent unless it is configured. */
+  telemetry: Telemetry | undefined
 }
 
 export function composeServices(
@@ -76,7 +80,8 @@ export function composeServices(
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)
   })
-  const watched = watchStore(stored)
+  const telemetry = composeTelemetry(config, { store: stored, runs: () => runs, logger })
+  const watched = watchStore(stored, telemetry?.interrupted)
   const notifications = composeNotifications(config, {
     store: watched.store,
     runs: () => runs,
@@ -108,6 +113,7 @@ export function composeServices(
     clientInstructions,
     owner,
     peers,
+    tracing: telemetry,
     onWaitCancelled: (requests) => cancelWaitingTasks(requests, logger),
     onRunEnd,
     onTurnsReplaced: (sessionId) => summaries.renew(sessionId),
@@ -144,5 +150,18 @@ export function composeServices(
     once,
     backup,
   }
-  return { services, store, registry, costs, knowledge, runs, peers, summaries, notifications, retention, live }
+  return {
+    services,
+    store,
+    registry,
+    costs,
+    knowledge,
+    runs,
+    peers,
+    summaries,
+    notifications,
+    retention,
+    live,
+    telemetry,
+  }
 }

@@ -142,6 +142,7 @@ export const RunGiven = component(
       .object({ name: text(1, 64), echo: jsonObject() })
       .exactOptional()
       .describe('What the protocol by which the run came has to say again.'),
+    traceparent: text(1, 512).exactOptional().describe('The header of that name of its request.'),
   }),
 ) satisfies z.ZodType<CoreRunGiven>
 

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { InMemorySpanExporter } from '@opentelemetry/sdk-trace'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
@@ -331,6 +332,19 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
       400,
       expect.stringContaining('`server.files.fetchUrls` is off'),
     ])
+  },
+  async telemetry() {
+    const exporter = new InMemorySpanExporter()
+    const told: string[] = []
+    const keep = exporter.export.bind(exporter)
+    exporter.export = (spans, done) => {
+      told.push(...spans.map(({ name }) => name))
+      keep(spans, done)
+    }
+    const server = await started({ telemetry: { exporter } })
+    await server.call('POST', `${api}/agents/echo/run`, { input: 'hi' })
+    await server.server.shutdown({ deadline: 0 })
+    expect(told).toEqual(['invoke_agent echo'])
   },
   async retention() {
     const path = join(await folder(), 'sessions.db')

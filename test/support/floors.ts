@@ -88,6 +88,7 @@ const floors: Record<string, Floor> = {
       '.',
     ],
   },
+  telemetry: { rooms: ground, types: ['service'] },
   config: { rooms: [...ground, 'schema'], types: ['*'], folders: ['load', '.', 'settings'] },
   web: { rooms: [] },
   api: {

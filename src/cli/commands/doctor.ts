@@ -17,6 +17,7 @@ import { checkDisk, checkLibrary, checkNode } from './doctor/machine.ts'
 import { checkModels, checkReranker, checkSentenceModel } from './doctor/models.ts'
 import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, existing } from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
+import { checkTelemetry } from './doctor/telemetry.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
 
 interface DoctorOptions extends ProjectOptions {
@@ -100,6 +101,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield checkChat(config.server, running)
   yield checkOpenAI(config.server, running)
   yield checkMcp(config.server, running)
+  yield* checkTelemetry(config)
   yield* await checkModels(config, context.signal)
   yield* await checkSentenceModel(config)
   yield* await checkReranker(config)

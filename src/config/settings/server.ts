@@ -27,6 +27,7 @@ import { findClashes, mcpSettings, openaiSettings } from './protocols.ts'
 import { pushSettings } from './push.ts'
 import { size } from './size.ts'
 import { studioSettings } from './studio.ts'
+import { telemetrySettings } from './telemetry.ts'
 
 /** Node's timers fire at once above this. */
 const longestTimerMs = 2 ** 31 - 1
@@ -170,6 +171,8 @@ const serverFields = settings({
   trustProxy: proxies.prefault(false),
   /** The page that shows sessions and runs, or `false`. */
   studio: studioSettings.prefault({}),
+  /** Spans of runs for an OpenTelemetry collector, or `false`. */
+  telemetry: telemetrySettings.prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 }).superRefine((server, context) => {
   const { storage, sessionStorage } = server

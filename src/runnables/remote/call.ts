@@ -12,7 +12,7 @@ export type Call = (
   place: string,
 ) => AsyncGenerator<RemoteEmission | InputRequired>
 
-/** `headers` say how often the request was passed on. `session` names the conversation there; absent: a new one. */
+/** `headers` say how often the request was passed on, and in which trace. `session` names the conversation there; absent: a new one. */
 export interface Talk {
   input: RunInput
   context: RunContext
@@ -45,7 +45,10 @@ export function createCall(
       yield* talk({
         input,
         context,
-        headers: { [hopsHeader]: String(hops) },
+        headers: {
+          [hopsHeader]: String(hops),
+          ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
+        },
         session: session === 'new' ? undefined : sessionThere([context.sessionId, place, ...target]),
       })
     } catch (error) {

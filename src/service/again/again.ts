@@ -134,7 +134,7 @@ function toRepetition(
   plan: AgainPlan | undefined,
 ): Repetition {
   const { input, ...kept } = withInstructions(edit ?? {})
-  const { edit: _edit, protocol: _protocol, ...same }: RunGiven = run.given ?? {}
+  const { edit: _edit, protocol: _protocol, traceparent: _traceparent, ...same }: RunGiven = run.given ?? {}
   const given: RunGiven = same
   if (Object.keys(kept).length > 0) given.edit = kept as JsonObject
   if (keep === 'fork' && hasFiles([plan?.repeated, given.history])) {

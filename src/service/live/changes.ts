@@ -38,8 +38,11 @@ export interface WatchedStore {
   changes: Changes
 }
 
-/** The same store, whose changes can be listened to. */
-export function watchStore(inner: SessionStore): WatchedStore {
+/** The same store, whose changes can be listened to. `onInterrupted`: told of the runs of processes that have died. */
+export function watchStore(
+  inner: SessionStore,
+  onInterrupted?: (interrupted: Recovered['interrupted']) => void,
+): WatchedStore {
   const { cluster } = inner
   const peers = cluster && toPeers(cluster)
   let listener: ChangeListener | undefined
@@ -72,6 +75,7 @@ export function watchStore(inner: SessionStore): WatchedStore {
   }
 
   function tellEnded(hears: ChangeListener | undefined, interrupted: Recovered['interrupted']): void {
+    onInterrupted?.(interrupted)
     for (const { run_id: runId } of interrupted) hears?.run(runId)
   }
 
@@ -145,7 +149,11 @@ export function watchStore(inner: SessionStore): WatchedStore {
       told(inner.resumeRun(resume), (hears, { outcome }) =>
         hears.run(resume.run_id, outcome === 'resumed' ? goingOf(resume.turn_of) : undefined),
       ),
-    recover: (owner, at) => told(inner.recover(owner, at), (hears, { interrupted }) => tellEnded(hears, interrupted)),
+    async recover(owner, at) {
+      const recovered = await inner.recover(owner, at)
+      tellEnded(hearing(), recovered.interrupted)
+      return recovered
+    },
   }
 
   return {

@@ -32,8 +32,8 @@ export function takeGiven(
 }
 
 /** What a run works with of what its record has of its caller. */
-export function workedWith({ protocol, ...given }: RunGiven): RunGiven | undefined {
-  return protocol !== undefined && Object.keys(given).length === 0 ? undefined : given
+export function workedWith({ protocol, traceparent, ...given }: RunGiven): RunGiven | undefined {
+  return (protocol ?? traceparent) !== undefined && Object.keys(given).length === 0 ? undefined : given
 }
 
 /** What child runs have of what the caller of the outer run gave: they share its conversation. */

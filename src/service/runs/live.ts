@@ -5,6 +5,7 @@ import { timestamp } from '../../core/time.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
 import type { RunExecution } from '../execution/execution.ts'
 import { isRetryable } from '../execution/failure.ts'
+import { placeOf } from './place.ts'
 import { SessionQueue } from './queue.ts'
 import { toRefusal } from './request.ts'
 import type { RunServices } from './run-services.ts'
@@ -119,6 +120,8 @@ export class LiveRuns {
   readonly leave = (execution: RunExecution): void => {
     this.#runs.delete(execution.run.run_id)
     this.#shared?.forget(execution.run.run_id)
+    const { tracing } = this.#services
+    if (tracing !== undefined && isEnded(execution.run.status)) tracing.ended(execution.run, placeOf(execution))
     if (execution.parent !== undefined) return
     if (!isTry(execution.run)) this.queues.leave(execution)
     if (isEnded(execution.run.status)) this.#onRunEnd?.(execution.run)

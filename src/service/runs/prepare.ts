@@ -23,6 +23,7 @@ import { leaveNothingInside } from './cancel.ts'
 import { newestTurns, sharedGiven, toldMessages, workedWith } from './given.ts'
 import type { LiveRuns } from './live.ts'
 import { patiently } from './patience.ts'
+import { placeOf } from './place.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
@@ -57,7 +58,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   const { store, recorded, registry, knowledge, logger, bounds } = services
   const { run, runnable, live, children, before, inside } = prepared
   const parts = run.messages[0]?.parts ?? []
-  const own = run.given?.protocol === undefined ? (run.given ?? undefined) : workedWith(run.given)
+  const own = run.given === null ? undefined : workedWith(run.given)
   const given = inside === undefined ? own : sharedGiven(inside.parent.options.context.given)
   const told = given?.history && toldMessages(run, given.history)
   const again = againOf(run, prepared.repeats, inside?.parent.options.context.again)
@@ -117,6 +118,8 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     onEnd: live.leave,
   })
   if (before !== undefined) endWhatWaits(services, execution, before)
+  const { tracing } = services
+  if (tracing !== undefined) execution.options.context.traceparent = tracing.traceparent(run, placeOf(execution))
   return execution
 }
 

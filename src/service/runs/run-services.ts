@@ -29,6 +29,26 @@ export interface RunServices {
   readonly onWaitCancelled?: ((requests: readonly InputRequired[]) => void) | undefined
   /** Other processes that write to the same store; absent where this one is alone. */
   readonly peers?: RunPeers | undefined
+  /** Absent without telemetry. */
+  readonly tracing?: RunTracing | undefined
+}
+
+/** Where a run is in its trace, since its start or last resumption. */
+export interface RunPlace {
+  /** Number of its first event. */
+  firstSeq: number
+  /** The run around it. */
+  outer: { firstSeq: number } | undefined
+  /** The outermost one: itself, when no run is around it. */
+  outermost: Pick<RunRecord, 'run_id' | 'given'>
+}
+
+/** What makes spans of runs. */
+export interface RunTracing {
+  /** The header for calls that the run makes of other servers. */
+  traceparent(run: Pick<RunRecord, 'run_id'>, place: RunPlace): string
+  /** Its end or pause is recorded. Called on the hot path. */
+  ended(run: RunRecord, place: RunPlace): void
 }
 
 /** What runs need of the other instances on their store. */

@@ -27,6 +27,11 @@ const notRun: Record<string, string> = {
   'npm ci': 'it fetches packages, and has been run where this test runs',
   'npm install': 'it fetches packages; a project finds those of the folder above',
   'ONNXRUNTIME_NODE_INSTALL=skip npm install': 'it fetches packages',
+  'npm install @opentelemetry/exporter-trace-otlp-http':
+    'so does this; test/e2e/serving/telemetry.test.ts runs without it and with it',
+  'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 npx agentserve start': 'it needs a collector; that test has one',
+  'docker run --rm -p 16686:16686 -p 4318:4318 jaegertracing/jaeger:latest': 'it fetches an image',
+  'go install github.com/CtrlSpice/otel-desktop-viewer@latest': 'it fetches a program',
   'npm test': 'in this repository, it is what runs this test; in a new project it is run',
   'npm run test:unit': 'it is part of npm test',
   'npm run test:e2e': 'so is this, and what runs this test',
