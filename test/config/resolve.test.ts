@@ -78,6 +78,7 @@ describe('resolveConfig', () => {
       logger: undefined,
       debug: false,
       allowOrigins: [],
+      telemetry: {},
       trustProxy: [],
       allowMethods: undefined,
       allowHeaders: undefined,

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { markRunnable, type RunContext } from '../../src/core/runnable.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
-import { runContext } from '../../src/runnables/base/run-context.ts'
 import { team } from '../../src/runnables/team/team.ts'
 import { remoteAgent } from '../../src/runnables/tools/remote-agent.ts'
 import { tool } from '../../src/runnables/tools/tool.ts'
@@ -377,38 +376,50 @@ describe('the trace of a request', () => {
     expect(named(all, 'invoke_agent asking').attributes['agentserve.run.id']).toBe(run_id)
   })
 
-  it('is part of no prompt, no answer and no repetition', async () => {
-    const contexts: unknown[] = []
-    const looks = agent({
-      run: () => {
-        contexts.push(runContext().given)
-        return 'ok'
-      },
-    })
-    const { call, run } = await serve({ looks })
+  it('is no part of what the run works with, nor of its answer', async () => {
+    const contexts: RunContext[] = []
+    const { call, run } = await serve({ looks: looking(contexts) })
     const { run_id } = await run('looks', 'Hi', {}, { traceparent })
-    expect(contexts).toEqual([undefined])
+    expect(contexts.map(({ given, metadata }) => [given, metadata])).toEqual([[undefined, {}]])
+    expect(contexts[0]?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`))
     const { text } = await call('GET', `${api}/runs/${run_id}`)
     expect(text).not.toContain(traceId)
   })
+
+  it('is recorded, and stays with a copy of the session', async () => {
+    const { call, run } = await serve({})
+    const { session_id } = await run('echo', 'Hi', {}, { traceparent })
+    const { text } = await call('GET', `${api}/sessions/${session_id}/export`)
+    expect(text).toContain(`"traceparent":"${traceparent}"`)
+    const imported = await call('POST', `${api}/sessions/import?new_ids=true`, text, {
+      'content-type': 'application/x-ndjson',
+    })
+    expect(imported.status).toBe(201)
+    const copy = await call('GET', `${api}/sessions/${imported.json.session_id}/export`)
+    expect(copy.text).toContain(`"traceparent":"${traceparent}"`)
+  })
 })
 
-it('without telemetry no header is recorded, and none is sent', async () => {
-  let told: string | undefined = 'nothing'
-  const looks = markRunnable({
+/** Keeps the context of each run. */
+function looking(contexts: RunContext[]) {
+  return markRunnable({
     kind: 'agent',
     tools: [],
     knowledge: false,
     sideEffects: true,
     async *run(_input: unknown, context: RunContext) {
-      told = context.traceparent
+      contexts.push(context)
       yield 'ok'
     },
   })
-  const server = await startServer({ sessionStorage: 'memory', telemetry: false }, { looks })
+}
+
+it('without telemetry no header is recorded, and none is sent', async () => {
+  const contexts: RunContext[] = []
+  const server = await startServer({ sessionStorage: 'memory', telemetry: false }, { looks: looking(contexts) })
   servers.push(server)
   const { json } = await server.call('POST', `${api}/agents/looks/run`, { input: 'Hi' }, { traceparent })
-  expect([json.content, told]).toEqual(['ok', undefined])
+  expect([json.content, contexts[0]?.traceparent]).toEqual(['ok', undefined])
   const exported = await server.call('GET', `${api}/sessions/${json.session_id}/export`)
   expect([exported.status, exported.text.includes(traceId)]).toEqual([200, false])
 })

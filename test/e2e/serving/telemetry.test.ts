@@ -6,6 +6,7 @@ import { command, createProject, type Project, serve } from '../../support/progr
 
 const config = `
 import { existsSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { agent, defineConfig, workflow } from 'agentserve'
 
 export default defineConfig({
@@ -18,6 +19,9 @@ export default defineConfig({
         writeFileSync('hung', '')
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       },
+    }),
+    loaded: agent({
+      run: () => String(Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes('@opentelemetry')).length),
     }),
   },
   workflows: {
@@ -101,6 +105,16 @@ it('a command exports its run before it ends', async () => {
   expect([asked.code, asked.stdout.trim()]).toEqual([0, 'begun ended'])
   expect(receiver.requests.map(({ path }) => path)).toEqual(['POST /of/traces'])
   expect(tree(receiver.spans)).toEqual(['invoke_agent slow'])
+})
+
+it('nothing of OpenTelemetry is loaded without an endpoint', async () => {
+  const loadedWith = async (env: Record<string, string>) => {
+    const { code, stdout } = await command(project, ['chat', 'loaded', '--message', 'Go'], '', env)
+    expect(code).toBe(0)
+    return Number(stdout)
+  }
+  expect(await loadedWith({ OTEL_SERVICE_NAME: 'agents' })).toBe(0)
+  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })).toBeGreaterThan(0)
 })
 
 it('without the package start and doctor name the command that adds it, and runs go on', async () => {
