@@ -20,6 +20,7 @@ import type {
   RunStarted,
   TurnRestored,
 } from './run-write.ts'
+import type { ScheduleStore } from './schedule.ts'
 import type {
   Handover,
   OwnerKind,
@@ -34,6 +35,7 @@ import type {
 } from './session.ts'
 import type { Summary } from './summary.ts'
 import type { MessageHit, MessageSearch } from './text/message-search.ts'
+import type { WebhookStore } from './webhook.ts'
 
 /*
  * The port of everything durable about sessions and runs. A resolved promise means that a write survives a power cut
@@ -128,7 +130,7 @@ export interface WriteNumbers {
 /** What a run needs of its session before it begins. */
 export type SessionBasis = Pick<Session, 'state' | 'user_id'>
 
-export interface SessionStore extends FileStore, PushStore, FactStore {
+export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleStore, WebhookStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
   /** Absent: this process is the only one that writes to the store. */

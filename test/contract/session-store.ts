@@ -23,10 +23,12 @@ import { testRecovery } from './session-store/recovery.ts'
 import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
 import { testRuns } from './session-store/runs.ts'
+import { testSchedules } from './session-store/schedules.ts'
 import { testSearch } from './session-store/search.ts'
 import { testSessions } from './session-store/sessions.ts'
 import { testSummaries } from './session-store/summaries.ts'
 import { testTurns } from './session-store/turns.ts'
+import { testWebhooks } from './session-store/webhooks.ts'
 import { testWithheld } from './session-store/withheld.ts'
 
 /** What every driver of the port must do. `create` gives a new, empty store that is not open yet. */
@@ -52,6 +54,8 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testBookmarks(store)
     testPush(store)
     testFacts(store)
+    testSchedules(store)
+    testWebhooks(store)
     testRecovery(store)
     testResume(store)
     testRetention(store)

@@ -227,6 +227,17 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     deleteFact: (userId, factId) => store.deleteFact(userId, factId),
     deleteFacts: (userId) => store.deleteFacts(userId),
 
+    openSchedule: (name, rule, at) => store.openSchedule(name, rule, at),
+    listSchedules: () => store.listSchedules(),
+    settleSchedule: (name, outcome) => store.settleSchedule(name, outcome),
+    pauseSchedule: (name, paused, at) => store.pauseSchedule(name, paused, at),
+
+    addWebhookJobs: (runId, webhooks, at) => store.addWebhookJobs(runId, webhooks, at),
+    dropWebhookJobs: (runId) => store.dropWebhookJobs(runId),
+    wakeWebhookJobs: (at, startedBefore, runId) => store.wakeWebhookJobs(at, startedBefore, runId),
+    takeWebhookJobs: (webhooks, at, until, limit) => store.takeWebhookJobs(webhooks, at, until, limit),
+    settleWebhookJob: (job, outcome) => store.settleWebhookJob(job, outcome),
+
     saveSummary: (summary, last) => forgetting(store.saveSummary(summary, last), () => forget(summary.session_id)),
     async findSummary(sessionId) {
       const known = memory.find(sessionId)?.summary

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sessionsDatabase } from '../../../src/store/sessions/sqlite/schema/database.ts'
+import * as jobs from '../../../src/store/sessions/sqlite/schema/jobs.ts'
 import { migrations } from '../../../src/store/sessions/sqlite/schema/migrations.ts'
 import * as schema from '../../../src/store/sessions/sqlite/schema/schema.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
@@ -15,7 +16,7 @@ import type { Migration } from '../../../src/store/sqlite/database.ts'
 import { openDatabase } from '../../../src/store/sqlite/open-database.ts'
 
 const source = new URL('../../../src/store/sessions/sqlite/schema/', import.meta.url).pathname
-const tables = Object.values(schema) as SQLiteTable[]
+const tables = Object.values({ ...schema, ...jobs }) as SQLiteTable[]
 
 const prepare = async (path: string, steps: readonly Migration[] = migrations) =>
   (await openDatabase(path, { ...sessionsDatabase, migrations: steps })).close()
@@ -43,7 +44,8 @@ describe('migrations', () => {
   it('leave nothing of the schema for drizzle-kit to add', async () => {
     await cp(join(source, 'migrations'), join(folder, 'migrations'), { recursive: true })
     const config = join(folder, 'drizzle.config.json')
-    await writeFile(config, JSON.stringify({ dialect: 'sqlite', schema: join(source, 'schema.ts'), out: 'migrations' }))
+    const sources = ['schema.ts', 'jobs.ts'].map((name) => join(source, name))
+    await writeFile(config, JSON.stringify({ dialect: 'sqlite', schema: sources, out: 'migrations' }))
     const kit = new URL('../../../node_modules/drizzle-kit/bin.cjs', import.meta.url).pathname
     const { stdout } = await promisify(execFile)(process.execPath, [kit, 'generate', '--config', config], {
       cwd: folder,

@@ -4,12 +4,14 @@ import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Message } from '../../../core/message.ts'
 import { isTurn, type Run, type RunRecord } from '../../../core/run.ts'
+import type { ScheduleState } from '../../../core/schedule.ts'
 import type { Session, SessionOwners, SharedWith } from '../../../core/session.ts'
 import type { CachedAnswer } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import type { Clock } from '../../../core/time.ts'
 import { Expiry } from '../../rules/expiry.ts'
 import type { PushRow } from './push.ts'
+import type { WebhookRow } from './webhooks.ts'
 
 export interface RunRow {
   record: RunRecord
@@ -70,6 +72,9 @@ export interface MemoryState {
   pushConfigs: Map<string, Map<string, PushRow>>
   /** By user, then by id. */
   facts: Map<string, Map<string, Fact>>
+  schedules: Map<string, ScheduleState>
+  /** By run and webhook. */
+  webhookJobs: Map<string, WebhookRow>
   /** By session, then by id. */
   files: Map<string, Map<string, FileRow>>
   /** Each content once, by its hash, with the number of its files. */
@@ -88,6 +93,8 @@ export function emptyState(clock: Clock): MemoryState {
     answers: new Map(),
     pushConfigs: new Map(),
     facts: new Map(),
+    schedules: new Map(),
+    webhookJobs: new Map(),
     files: new Map(),
     contents: new Map(),
     summaryJobs: new Map(),

@@ -17,9 +17,11 @@ import { pushStore } from './push.ts'
 import { recoverRuns } from './recover.ts'
 import { copy, emptyState, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
+import { scheduleStore } from './schedules.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
 import { findStateBefore, restoreTurn } from './turns.ts'
+import { webhookStore } from './webhooks.ts'
 
 export interface MemoryStoreOptions {
   /** Used for the expiry of claims; default `Date.now`. */
@@ -144,6 +146,8 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
 
     ...pushStore(state, step),
     ...factStore(state, step),
+    ...scheduleStore(state, step),
+    ...webhookStore(state, step),
 
     saveSummary: (summary, last) => step(() => sessions.setSummary(state, summary, last)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),

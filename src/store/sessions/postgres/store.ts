@@ -15,10 +15,12 @@ import { keys } from './keys.ts'
 import { Owners } from './owners.ts'
 import { pushStore } from './push.ts'
 import { reading } from './reading/reading.ts'
+import { scheduleStore } from './schedules.ts'
 import { checkDatabase, prepareSchema } from './schema/prepare.ts'
 import { searching } from './search/search.ts'
 import { sessions } from './sessions.ts'
 import { summaries } from './summaries.ts'
+import { webhookStore } from './webhooks.ts'
 import { writing } from './writing/writing.ts'
 
 const usualReadBytes = 32 * 1024 * 1024
@@ -131,5 +133,7 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
     ...summaries(database),
     ...pushStore(database),
     ...factStore(database),
+    ...scheduleStore(database),
+    ...webhookStore(database),
   }
 }

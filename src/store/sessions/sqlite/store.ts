@@ -23,9 +23,11 @@ import { pushStore } from './push.ts'
 import type { Reads } from './reads.ts'
 import { recover } from './recover.ts'
 import { restoreInSteps } from './restore-copy.ts'
+import { scheduleStore } from './schedules.ts'
 import * as sessions from './sessions.ts'
 import * as summaries from './summaries.ts'
 import { removeTries } from './tries.ts'
+import { webhookStore } from './webhooks.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
@@ -78,6 +80,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     }
   }
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
+  const readingOn = <T>(read: (connection: Connection) => Promise<T>) => using(({ reads }) => reads.on(read))
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
 
   /** No extra tick between the caller and the writer, whose errors are store errors already. */
@@ -251,6 +254,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       working,
       () => opened?.reclaim(),
     ),
+    ...pushStore(readingOn, working),
+    ...scheduleStore(readingOn, working),
+    ...webhookStore(readingOn, working),
 
     saveSummary: (summary, last) => working((connection) => summaries.saveSummary(connection, summary, last)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),

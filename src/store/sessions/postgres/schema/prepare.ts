@@ -9,8 +9,8 @@ const versions = `CREATE TABLE IF NOT EXISTS schema_version (step int PRIMARY KE
   kind text NOT NULL CHECK (kind IN ('expand', 'contract')), at timestamptz NOT NULL DEFAULT now())`
 
 /** Everything that `prepareSchema` would execute in an empty database, for a role that may. */
-export function schemaScript(schema: string): string {
-  const lines = steps.map(
+export function schemaScript(schema: string, wanted: readonly Step[] = steps): string {
+  const lines = wanted.map(
     ({ step, kind, sql }) => `${sql.trim()}\nINSERT INTO schema_version (step, kind) VALUES (${step}, '${kind}');`,
   )
   return [

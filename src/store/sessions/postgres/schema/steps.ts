@@ -242,8 +242,33 @@ CREATE TABLE fact (
 );
 `
 
+const schedules = `
+CREATE TABLE schedule (
+  name text COLLATE "C" PRIMARY KEY,
+  rule text NOT NULL,
+  handled_until text COLLATE "C" NOT NULL,
+  run_id text COLLATE "C",
+  run_at text COLLATE "C",
+  skipped_at text COLLATE "C",
+  paused boolean NOT NULL
+);
+
+CREATE TABLE webhook_job (
+  run_id text COLLATE "C" NOT NULL,
+  webhook text COLLATE "C" NOT NULL,
+  told_seq int NOT NULL,
+  attempts int NOT NULL,
+  fence int NOT NULL,
+  due_at text COLLATE "C",
+  created_at text COLLATE "C" NOT NULL,
+  PRIMARY KEY (run_id, webhook)
+);
+CREATE INDEX webhook_job_due ON webhook_job (due_at) WHERE due_at IS NOT NULL;
+`
+
 export const steps: readonly Step[] = [
   { step: 1, kind: 'expand', sql: tables },
   { step: 2, kind: 'expand', sql: facts },
+  { step: 3, kind: 'expand', sql: schedules },
 ]
 export const newestStep = steps.at(-1)?.step ?? 0
