@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import type { ConfigParts } from './parts.ts'
 import type { UserConfig } from './types.ts'
 
@@ -44,6 +44,21 @@ export function builtInSources(root: string): string[] {
   const readmes = filesIn(root).filter((entry) => entry.isFile() && readme.test(entry.name))
   const usual = [...(existsSync(join(root, docs)) ? [docs] : []), ...readmes.map(({ name }) => name).sort()]
   return usual.length > 0 || isTooWide(root) ? usual : documentsIn(root)
+}
+
+/**
+ * Documents directly in the folder that the built-in config leaves out, as there is a README or ./docs, and the sources that
+ * have them too; undefined when there are none.
+ */
+export function unreadDocuments(root: string): { count: number; sources: readonly string[] } | undefined {
+  if (isTooWide(root)) return undefined
+  const read = new Set(builtInSources(root))
+  const names = documentsIn(root).filter((name) => !read.has(name))
+  if (names.length === 0) return undefined
+  const kinds = [...new Set(names.map((name) => extname(name).slice(1)))]
+  const pattern = kinds.length === 1 ? `*.${kinds[0]}` : `*.{${kinds.join(',')}}`
+  const others = [...read].filter((source) => !kinds.includes(extname(source).slice(1)))
+  return { count: names.length, sources: [...others, pattern] }
 }
 
 function isUsual(source: string): boolean {

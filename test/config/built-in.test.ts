@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { builtInSources, isTooWide, withBuiltIn } from '../../src/config/built-in.ts'
+import { builtInSources, isTooWide, unreadDocuments, withBuiltIn } from '../../src/config/built-in.ts'
 import { configParts } from '../../src/server/parts.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -34,6 +34,18 @@ describe('the documents without a config', () => {
     expect(sourcesIn(folder.path)).toHaveLength(200)
     await writeFile(join(folder.path, '100.md'), Buffer.alloc(20 * 1024 * 1024, 'x'))
     expect(sourcesIn(folder.path)).toEqual(['0.md', '1.md', '10.md'])
+  })
+
+  it('leave out texts beside ./docs and a README, which are counted, with the sources that have them too', async () => {
+    await using folder = await temporaryFolder()
+    for (const name of ['b.md', 'c.md']) await writeFile(join(folder.path, name), 'text')
+    expect(unreadDocuments(folder.path)).toBeUndefined()
+    await writeFile(join(folder.path, 'README.md'), 'text')
+    expect(unreadDocuments(folder.path)).toEqual({ count: 2, sources: ['*.md'] })
+    await mkdir(join(folder.path, 'docs'))
+    await writeFile(join(folder.path, 'd.txt'), 'text')
+    expect(unreadDocuments(folder.path)).toEqual({ count: 3, sources: ['docs', '*.{md,txt}'] })
+    expect(unreadDocuments(homedir())).toBeUndefined()
   })
 
   it('are none in a home folder, at the top of a disk, and in a folder that is not there', async () => {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { createId } from '../../core/id.ts'
+import { plainLine } from '../markdown/plain-line.ts'
 import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
 import { localTime } from '../terminal/when.ts'
@@ -73,15 +74,15 @@ function detach(conversation: Conversation): void {
 }
 
 async function latest({ client }: Conversation) {
-  return (await client.sessions.list({}, { limit: 10 })).sessions
+  return (await client.sessions.list({ view: 'head' }, { limit: 10 })).sessions
 }
 
 async function listSessions(conversation: Conversation): Promise<void> {
   const sessions = await latest(conversation)
   if (sessions.length === 0) return conversation.note('No sessions yet.')
   const lines = sessions.map((session, place) => {
-    const owner = session.agent_id ?? session.team_id ?? session.workflow_id ?? '-'
-    const name = session.name === null ? session.session_id : `${session.name} (${session.session_id})`
+    const owner = session.entity_id ?? '-'
+    const name = session.name ?? (plainLine(session.title ?? '') || session.session_id)
     const here = session.session_id === conversation.sessionId ? '  (this one)' : ''
     const when = localTime(session.updated_at).slice(0, 16)
     const runs = `${session.run_count} ${session.run_count === 1 ? 'run' : 'runs'}`

@@ -1,6 +1,6 @@
 import { Box, Text, useInput } from 'ink'
 import { type ReactNode, useMemo, useState } from 'react'
-import { wrapWidest } from '../markdown/joined.ts'
+import { wrapText } from '../markdown/wrapping.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import type { Section, Shown, TurnDetails } from './turn/details.ts'
@@ -90,6 +90,6 @@ function wrapped(text: string, columns: number): string[] {
   const width = Math.max(1, columns - 4)
   return text
     .split('\n')
-    .flatMap((line) => (line.length <= width && ascii.test(line) ? [line] : wrapWidest(line, width).split('\n')))
+    .flatMap((line) => (line.length <= width && ascii.test(line) ? [line] : wrapText(line, width).split('\n')))
     .map((line) => `    ${line}`)
 }

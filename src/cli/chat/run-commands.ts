@@ -33,13 +33,17 @@ export async function takeModel(conversation: Conversation, argument: string): P
     return conversation.show(`${agentId} · ${argument}`, { runId: run.run_id, sessionId: run.session_id })
   }
   const { model } = await client.agents.get(agentId)
-  const name = terminalLine(agentId)
   note(
     [
-      model === null ? `${name} has no model of its own.` : `${name} answers with ${terminalLine(model)}.`,
+      `${terminalLine(agentId)} ${modelIn(model)}`,
       '/model <provider/model> answers your last message again with that model. To change it for good, change agent.config.ts.',
     ].join('\n'),
   )
+}
+
+function modelIn(model: string | null): string {
+  if (model === null) return 'has no model of its own.'
+  return model === 'offline' ? 'has no model: its answers are quotes.' : `answers with ${terminalLine(model)}.`
 }
 
 export function showAllowed({ allowed, sessionId, note }: Conversation, argument: string): void {

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
-import { wrapJoined } from '../markdown/joined.ts'
 import { Markdown } from '../markdown/markdown.tsx'
+import { wrapColumns, wrapText } from '../markdown/wrapping.ts'
 import type { Paint } from '../terminal/paint.ts'
 import type { Entry } from './screen-state.ts'
 
@@ -27,13 +27,19 @@ function Words({ entry: { kind, text }, columns, paint }: SaidProps): ReactNode 
   if (kind === 'note')
     return (
       <Box paddingLeft={2} flexShrink={0}>
-        <Text>{wrapJoined(paint.dim(text), columns - 2)}</Text>
+        <Text>{paint.dim(wrapColumns(text, columns - 2))}</Text>
       </Box>
     )
-  return <Text>{wrapJoined(painted(kind, text, paint), columns)}</Text>
+  return <Text>{painted(kind, text, columns, paint)}</Text>
 }
 
-function painted(kind: Exclude<Entry['kind'], 'note' | 'markdown'>, text: string, paint: Paint): string {
-  if (kind === 'error') return paint.red(text)
-  return kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))
+function painted(
+  kind: Exclude<Entry['kind'], 'note' | 'markdown'>,
+  text: string,
+  columns: number,
+  paint: Paint,
+): string {
+  if (kind === 'error') return paint.red(wrapText(text, columns))
+  if (kind === 'name') return paint.bold(paint.green(wrapText(text, columns)))
+  return paint.cyan(`> ${wrapText(text, columns - 2).replaceAll('\n', '\n  ')}`)
 }

@@ -78,11 +78,25 @@ export class Waiting {
     const question = paused?.left[0]
     if (paused === undefined || question === undefined) return
     const answer = await this.#read(paused, question, text)
-    if (answer === undefined || this.#paused !== paused) return
+    if (answer === undefined || !this.#isOpen(paused, question)) return
     paused.left.shift()
     paused.answered.push({ question, answer })
-    if (paused.left.length > 0) this.#askNext()
+    let next = paused.left[0]
+    // What has just been allowed always is not asked again.
+    while (next !== undefined && (await this.#isAllowed(next))) {
+      if (!this.#isOpen(paused, next)) return
+      paused.left.shift()
+      paused.answered.push({ question: next, answer: { approved: true } })
+      next = paused.left[0]
+    }
+    if (!this.#isOpen(paused, next)) return
+    if (next !== undefined) this.#askNext()
     else await this.#send(paused)
+  }
+
+  /** Nothing has answered it meanwhile. */
+  #isOpen(paused: Paused, question: Question | undefined): boolean {
+    return this.#paused === paused && paused.left[0] === question
   }
 
   /** To the field before, in a form. */

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config/config-error.ts'
 import { AppError, type ErrorCode, isAppError } from '../../core/error.ts'
 import { asCalled } from '../terminal/called-as.ts'
+import { errorColumns, fitExcerpt } from '../terminal/excerpt.ts'
 import { terminalText } from '../terminal/text.ts'
 import { exit } from './exit-codes.ts'
 
@@ -65,7 +66,7 @@ export function describeError(error: unknown): string {
 }
 
 function formatConfigError(error: ConfigError): string {
-  const excerpt = error.excerpt === undefined ? '' : `\n\n${error.excerpt}\n`
+  const excerpt = error.excerpt === undefined ? '' : `\n\n${fitExcerpt(error.excerpt, errorColumns())}\n`
   return terminalText(`${error.message}${excerpt}`)
 }
 

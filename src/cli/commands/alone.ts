@@ -126,6 +126,7 @@ async function prepare(
     const line = await toldOnce(() => documentsLine(client, signal), own === undefined, signal)
     progress.say(line ?? `There are no documents yet. ${hint('ingest <paths>')} adds some.`)
     if (line === undefined) return []
+    if (configFile === undefined && own !== undefined) await tellOfUnread(progress)
     const collection = await collectionOf(client, agent.id, signal)
     return (await findSampleQuestions(client, { collection, signal })).map(terminalLine)
   } finally {
@@ -150,6 +151,15 @@ async function toldOnce(
 async function tellOfModels(configFile: string | undefined, progress: Progress): Promise<void> {
   const { modelAtHand } = await import('../../server/served/models.ts')
   progress.say(wayToModel(await modelAtHand(process.cwd()), configFile && relative(process.cwd(), configFile)))
+}
+
+async function tellOfUnread(progress: Progress): Promise<void> {
+  const { unreadDocuments } = await import('../../config/built-in.ts')
+  const unread = unreadDocuments(process.cwd())
+  if (unread === undefined) return
+  const sources = unread.sources.map((source) => `'${terminalLine(source)}'`).join(', ')
+  const files = unread.count === 1 ? 'Another file of this folder is' : `${unread.count} more files of this folder are`
+  progress.say(`${files} not read. With knowledge: { sources: [${sources}] } in agent.config.ts they are.`)
 }
 
 async function readDocuments(connection: Connection, progress: Progress, signal: AbortSignal): Promise<void> {

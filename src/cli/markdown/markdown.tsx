@@ -5,8 +5,8 @@ import { type Block, type List, readMarkdown } from '../../core/markdown/markdow
 import type { Paint } from '../terminal/paint.ts'
 import { highlight } from './code.ts'
 import { formatInline } from './inline.ts'
-import { wrapJoined } from './joined.ts'
 import { formatMarkdownTable } from './table.ts'
+import { wrapText } from './wrapping.ts'
 
 export interface MarkdownProps {
   /** Must be safe for the terminal. */
@@ -72,7 +72,7 @@ function MarkdownBlock({ block, ...look }: Omit<BlocksProps, 'blocks'> & { block
 }
 
 function Words({ text, columns }: { text: string; columns: number }): ReactNode {
-  return <Text>{wrapJoined(text, columns)}</Text>
+  return <Text>{wrapText(text, columns)}</Text>
 }
 
 function Items({ list, columns, paint, depth }: Omit<BlocksProps, 'blocks'> & { list: List }): ReactNode {

@@ -3,7 +3,7 @@ import type { Table } from '../../core/markdown/markdown.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { pad } from '../terminal/table.ts'
 import { formatInline } from './inline.ts'
-import { widestOf } from './joined.ts'
+import { widestOf } from './wrapping.ts'
 
 /** A table when its columns fit side by side; else each row as a list of `head: cell`. */
 export function formatMarkdownTable(table: Table, columns: number, paint: Paint): string {

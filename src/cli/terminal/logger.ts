@@ -3,6 +3,7 @@ import { excerptOf } from '../../config/excerpt.ts'
 import { positionInStack } from '../../config/load/stack-place.ts'
 import type { Logger } from '../../core/logger.ts'
 import { asCalled } from './called-as.ts'
+import { errorColumns, fitExcerpt } from './excerpt.ts'
 import { say } from './output.ts'
 import { terminalLine, terminalText } from './text.ts'
 
@@ -52,6 +53,9 @@ export function showPlace(value: unknown): string | undefined {
   if (place === undefined) return undefined
   const { file, line, column } = place
   const where = `  at ${relative(process.cwd(), file) || file}:${line}`
-  const excerpt = excerptOf(file, line, column)?.replace(/^/gm, '  ')
+  const lines = excerptOf(file, line, column)
+  // Two for the indent here, two for that of a run.
+  const columns = errorColumns()
+  const excerpt = lines && fitExcerpt(lines, columns && columns - 4).replace(/^/gm, '  ')
   return terminalText(excerpt === undefined ? where : `${where}\n${excerpt}`)
 }

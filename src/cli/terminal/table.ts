@@ -9,17 +9,22 @@ export function tableColumns(): number | undefined {
 }
 
 /**
- * Rows under a head. When the table is wider than `columns`, the widest columns are cut, except the first, which names
- * the row. When it still does not fit, each row becomes a list. Makes cells safe for the terminal.
+ * Rows under a head. When the table is wider than `columns`, it leaves out columns in which no row has anything, and cuts the
+ * widest ones, except the first, which names the row. When it still does not fit, each row becomes a list. Makes cells safe
+ * for the terminal.
  */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   columns = tableColumns(),
 ): string {
-  const cells = [head, ...rows.map((row) => row.map(terminalLine))]
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
-  if (columns !== undefined && !shrink(widths, columns)) return formatLists(head, cells.slice(1), columns)
+  let cells = [[...head], ...rows.map((row) => row.map(terminalLine))]
+  let widths = widthsOf(cells)
+  if (columns !== undefined && surplusOf(widths, columns) > 0) {
+    cells = withoutEmpty(cells)
+    widths = widthsOf(cells)
+    if (!shrink(widths, columns)) return formatLists(cells[0] ?? [], cells.slice(1), columns)
+  }
   const lines = cells.map((row) =>
     row
       .map((cell, column) => pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0))
@@ -41,10 +46,24 @@ export function cut(text: string, width: number): string {
   return `${short}…`
 }
 
+function widthsOf(cells: readonly (readonly string[])[]): number[] {
+  return (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
+}
+
+function withoutEmpty(cells: readonly string[][]): string[][] {
+  const [head = [], ...rows] = cells
+  const hasSome = head.map((_, column) => column === 0 || rows.some((row) => !/^-?$/.test(row[column] ?? '')))
+  return cells.map((row) => row.filter((_, column) => hasSome[column]))
+}
+
+function surplusOf(widths: readonly number[], columns: number): number {
+  return widths.reduce((sum, width) => sum + width + 2, -2) - columns
+}
+
 const graphemes = new Intl.Segmenter()
 
 function shrink(widths: number[], columns: number): boolean {
-  let surplus = widths.reduce((sum, width) => sum + width + 2, -2) - columns
+  let surplus = surplusOf(widths, columns)
   while (surplus > 0) {
     const widest = Math.max(...widths.slice(1))
     const place = widths.indexOf(widest, 1)

@@ -55,7 +55,7 @@ describe.each([40, 80, 120])('chat at %d columns', (columns) => {
       for (const line of lines) if (widthOf(line) > columns) wrong.push(`${name}: too wide: ${line}`)
     }
     expect(wrong).toEqual([])
-  })
+  }, 120_000)
 })
 
 describe('the comparison of the screen with the text', () => {

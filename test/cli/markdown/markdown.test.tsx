@@ -18,6 +18,11 @@ describe('Markdown', () => {
     ['pictures', '![a cat](cat.png)', '[a cat] (cat.png)'],
     ['lists in lists', '- a\n  - b\n- [x] c\n\n3. d\n4. e', '• a\n  • b\n• [x] c\n\n3. d\n4. e'],
     ['long items beside their mark', `- ${'word '.repeat(9)}`, `• ${'word '.repeat(7).trim()}\n  word word`],
+    [
+      'lines that do not begin with the space between two words',
+      `${'word '.repeat(7)}fifth word`,
+      `${'word '.repeat(7)}fifth\nword`,
+    ],
     ['quotes', '> a\n> b', '│ a b'],
     ['lines of a paragraph as one, and of an item', 'one \n  two **x**\nthree\n\n- a\n  b', 'one two x three\n\n• a b'],
     ['hard line breaks', 'one\\\ntwo  \nthree', 'one\ntwo\nthree'],

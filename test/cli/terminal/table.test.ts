@@ -35,6 +35,19 @@ it('lists the cells of a row one below the other where cutting does not help', (
   expect(widest(formatTable(head, rows, 30))).toBeLessThanOrEqual(30)
 })
 
+it('leaves out what no row has before it cuts', () => {
+  const wide = ['RUN', 'USER', 'COST', 'TEXT']
+  const some = [
+    ['run_0123456789', '-', '', 'a text of some words'],
+    ['run_1', '-', '', 'short'],
+  ]
+  expect(formatTable(wide, some, 40)).toBe(
+    'RUN             TEXT\nrun_0123456789  a text of some words\nrun_1           short\n',
+  )
+  expect(formatTable(wide, some, 80)).toContain('USER')
+  expect(formatTable(wide, some, 20)).toBe('run_0123456789\n  text: a text of s…\nrun_1\n  text: short\n')
+})
+
 it('keeps what a terminal would obey out of cells', () => {
   expect(formatTable(['A', 'B'], [['x\u001b[2J', 'a\nb']], 80)).toBe('A  B\nx  a b\n')
 })

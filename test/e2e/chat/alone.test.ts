@@ -104,6 +104,22 @@ test('a dumb terminal gets the same in lines, without escape codes', async () =>
   expect(pty.raw()).not.toContain('\x1b')
 })
 
+test('beside a README it says how many files it does not read, and a line of config reads them', async () => {
+  project = await createProject({ ...documents, 'README.md': '# Pier\n\n## What is it?\n\nA pier with boats.\n' })
+  const pty = start()
+  await pty.until('❯ 1')
+  expect(pty.text().replace(/\s+/g, ' ')).toContain(
+    "Answers from 1 file: README.md 3 more files of this folder are not read. With knowledge: { sources: ['*.md'] } in agent.config.ts they are. Ask one",
+  )
+  pty.send('\x04')
+  await pty.exited
+  await pty.close()
+  await project.write('agent.config.ts', "export default { knowledge: { sources: ['*.md'] } }")
+  const next = start()
+  await next.until('  Answers from 4 files: README.md, boats.md, faq.md, swim.md\n')
+  expect(next.text()).not.toContain('not read')
+})
+
 test('it finds the server that runs', async () => {
   project = await createProject(documents)
   const server = await serve(project)

@@ -56,6 +56,17 @@ test('says which of several approvals is open, and sends all answers together', 
   await terminal.until(/acted 0[\s\S]*acted\s2[\s\S]*execution-denied[\s\S]*not now/)
 })
 
+test('always allows the further calls of a tool that wait together with it', async () => {
+  terminal.send('wipe send wipe\r')
+  await terminal.until(asks('1 of 3 · .*wipe'))
+  terminal.send('a\r')
+  await terminal.until(asks('wipe is always allowed in this session[\\s\\S]*2 of 3 · .*send'))
+  terminal.send('n\r')
+  await terminal.until(/wipe {"n":2} allowed: it always is[\s\S]*acted 0[\s\S]*acted\s2/)
+  expect(terminal.text()).not.toContain('3 of 3')
+  await terminal.until(idle)
+})
+
 test('always allows a tool in the session, until it changes, the session does, or the person takes it back', async () => {
   terminal.send('wipe\r')
   await terminal.until(asks('wipe'))

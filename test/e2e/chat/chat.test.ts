@@ -215,7 +215,7 @@ test('runs commands, and says what fails', async () => {
   terminal.send('/new\r')
   await terminal.until('Started a new session.')
   terminal.send('/sessions\r')
-  await terminal.until(/1 {2}.*say · 1 run · ses_/)
+  await terminal.until(/1 {2}.*say · 1 run · hello/)
   terminal.send('/switch 1\r')
   await terminal.until(/Session ses_\w+\n\n> hello/)
   terminal.send('/summary\r')

@@ -206,7 +206,9 @@ test('/why shows the passages of the last answer, /model the model, and again wi
   terminal.send('/why\r')
   await terminal.until(/searched {2}What is the request timeout\?[\s\S]*facts\.md:\d[\s\S]*runs show run_\w+ --why/)
   terminal.send('/model\r')
-  await terminal.until(/docs answers with offline\.[\s\S]*\/model <provider\/model> answers your last message again/)
+  await terminal.until(
+    /docs has no model: its answers are quotes\.[\s\S]*\/model <provider\/model> answers your last message again/,
+  )
   terminal.send('/model nonsense\r')
   await terminal.until(/has no model of its own|is not a model/)
   terminal.send('/help\r')

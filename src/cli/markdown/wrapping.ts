@@ -6,35 +6,59 @@ import stringWidth from 'string-width'
  */
 const disputed =
   /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}\u0900-\u0dff\u0e33\u0eb3\u1000-\u109f\u1780-\u17ff\p{Mc}]/u
+const ascii = /^[\x20-\x7e]*$/
 const styleCodes = /\p{Cc}\[\d+m/gu
 const tokens = /\n|(\p{Cc}\[\d+m)| +|[^\p{Cc} ]+|\p{Cc}/gu
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const closings: Record<number, string> = { 1: '22', 2: '22', 3: '23', 4: '24', 7: '27', 9: '29' }
 
 /**
- * Wraps text at its widest possible width, so that no terminal cuts the end of a line. Text without disputed characters
- * is unchanged. Styles are closed at a line's end and opened again on the next line.
+ * Wraps text at its widest possible width, so that no terminal cuts the end of a line. The spaces at which a line is broken
+ * are left out. Styles are closed at a line's end and opened again on the next line.
  */
-export function wrapJoined(text: string, columns: number): string {
-  return disputed.test(text) ? wrapWidest(text, columns) : text
+export function wrapText(text: string, columns: number): string {
+  if (text.length <= columns && !disputed.test(text) && widestOf(text) <= columns) return text
+  return wrapFrom(text, columns, 0)
 }
 
-/** Wraps any text so. */
-export function wrapWidest(text: string, columns: number): string {
+/** The same for text in columns: what is wrapped goes on below the second column of its line, where there is one. */
+export function wrapColumns(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) =>
+      line.length <= columns && ascii.test(line) ? line : wrapFrom(line, columns, indentOf(line, columns)),
+    )
+    .join('\n')
+}
+
+/** Where the second column of a line begins, unless that leaves too little room for its words; else its own indent. */
+function indentOf(line: string, columns: number): number {
+  const [lead = ''] = /^ */.exec(line) ?? []
+  const [first = ''] = /^ *\S+(?: \S+)* {2,}(?=\S)/.exec(line) ?? []
+  if (first === '') return lead.length < columns / 2 ? lead.length : 0
+  const longest = Math.max(...line.slice(first.length).split(' ').map(widestOf))
+  const indent = widestOf(first)
+  return indent <= columns / 2 && longest <= columns - indent ? indent : Math.min(lead.length + 2, columns >> 1)
+}
+
+/** `indent`: of each line but the first. */
+function wrapFrom(text: string, columns: number, indent: number): string {
   let wrapped = ''
   /** Pending: may still move to the next line. */
   let word = ''
   let wordWidth = 0
   let spaces = ''
   let width = 0
+  let limit = columns
   let styles: string[] = []
-  const breakLine = () => {
-    wrapped += `${styles.map(close).reverse().join('')}\n${styles.join('')}`
+  const breakLine = (before: number) => {
+    wrapped += `${styles.map(close).reverse().join('')}\n${' '.repeat(before)}${styles.join('')}`
     spaces = ''
     width = 0
+    limit = columns - before
   }
   const endWord = () => {
-    if (width > 0 && width + spaces.length + wordWidth > columns) breakLine()
+    if (width > 0 && width + spaces.length + wordWidth > limit) breakLine(indent)
     wrapped += spaces + word
     for (const [code] of word.matchAll(styleCodes)) styles = styled(styles, code)
     width += spaces.length + wordWidth
@@ -46,16 +70,21 @@ export function wrapWidest(text: string, columns: number): string {
     if (isStyle !== undefined) word += token
     else if (token === '\n') {
       endWord()
-      breakLine()
+      breakLine(0)
     } else if (token.startsWith(' ')) {
       endWord()
       spaces = token.slice(0, Math.max(1, columns))
+    } else if (token.length + wordWidth + spaces.length <= limit && ascii.test(token)) {
+      word += token
+      wordWidth += token.length
     } else {
       for (const { segment } of segmenter.segment(token)) {
         const segmentWidth = widestOf(segment)
-        if (wordWidth > 0 && spaces.length + wordWidth + segmentWidth > columns) {
+        const isTooLong = () => spaces.length + wordWidth + segmentWidth > limit
+        if (width > 0 && isTooLong()) breakLine(indent)
+        if (wordWidth > 0 && isTooLong()) {
           endWord()
-          breakLine()
+          breakLine(indent)
         }
         word += segment
         wordWidth += segmentWidth
