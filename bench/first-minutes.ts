@@ -20,23 +20,26 @@ interface Start {
 export async function measureFirstMinutes({ starts }: { starts: number }): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
   try {
-    const files = (await readdir(guides)).filter((name) => name.endsWith('.md'))
+    // With a README, that alone would be read.
+    const files = (await readdir(guides)).filter((name) => name.endsWith('.md') && name !== 'README.md')
     for (const name of files) await cp(join(guides, name), join(folder, name))
-    const first = await startIn(folder)
+    const first = await startIn(folder, files.length)
     const later: Start[] = []
-    for (let count = 0; count < starts; count++) later.push(await startIn(folder))
+    for (let count = 0; count < starts; count++) later.push(await startIn(folder, files.length))
     return toMarkdown(files.length, first, later)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function startIn(folder: string): Promise<Start> {
+async function startIn(folder: string, files: number): Promise<Start> {
   const startedAt = performance.now()
   // A key in the environment would be told of, in another line.
   const terminal = openPty({ folder }, [], { columns: 80, rows: 40 })
   try {
     await terminal.until('❯ 1')
+    if (!terminal.text().includes(`Answers from ${files} files`))
+      throw new Error(`not all files are read:\n${terminal.text()}`)
     const askedAt = performance.now()
     terminal.send('\r')
     await terminal.until(/\n\[\d\] \S+:\d+\n {2}\d+ ms\n[\s\S]*Enter sends/)

@@ -1,5 +1,6 @@
 import { createProject, serve } from './program.ts'
-import { openPty } from './pty.ts'
+import { openPty, type Pty } from './pty.ts'
+import { killOwner } from './takeover.ts'
 
 export interface ChatSpeed {
   /** From the first text's leaving the agent to its being on the screen; medians. */
@@ -26,6 +27,12 @@ export default defineConfig({
         if (n % 10 === 9) await sleep(1)
       }
       yield '\\n\\nlast of all'
+    } }),
+    endless: agent({ async *run({ signal }) {
+      for (let n = 0; ; n++) {
+        yield 'part' + n + ' '
+        await sleep(20, undefined, { signal })
+      }
     } }),
   },
 })
@@ -61,6 +68,42 @@ export async function measureChat(times: number): Promise<ChatSpeed> {
     await server.stop()
     await project.remove()
   }
+}
+
+export interface Takeover {
+  /** From the kill of the terminal that serves until another one does; medians. */
+  servesMs: number
+  /** From the kill until the two that were in an answer say that it was interrupted. */
+  toldMs: number
+}
+
+/** Four chats on one folder without a server, two of them in an answer; the one that serves is killed. */
+export async function measureTakeover(times: number): Promise<Takeover> {
+  const serves: number[] = []
+  const told: number[] = []
+  for (let count = 0; count < times; count++) {
+    const project = await createProject({ 'agent.config.ts': config })
+    const chats: Pty[] = []
+    try {
+      for (let number = 0; number < 4; number++) {
+        const chat = openPty(project, ['chat', 'endless'])
+        chats.push(chat)
+        await chat.until('Enter sends')
+      }
+      const [owner, ...others] = chats as [Pty, Pty, Pty, Pty]
+      const busy = others.slice(0, 2)
+      for (const chat of busy) chat.send('go\r')
+      for (const chat of busy) await chat.until('part9 ')
+      const since = performance.now()
+      serves.push(Math.round(await killOwner(project, owner)))
+      for (const chat of busy) await chat.until('The run was interrupted')
+      told.push(Math.round(performance.now() - since))
+    } finally {
+      for (const chat of chats) await chat.close()
+      await project.remove()
+    }
+  }
+  return { servesMs: medianOf(serves), toldMs: medianOf(told) }
 }
 
 function medianOf(values: number[]): number {
