@@ -18,8 +18,8 @@ const colours = {
 }
 
 /**
- * A terminal's window as an SVG, the same for the same frames. Several frames follow each other, over and over; where
- * nothing moves, the last one is shown. Every piece of text is set to the width that its columns have, whatever the font.
+ * A terminal's window as an SVG, the same for the same frames. Several frames follow each other, over and over, from the last
+ * one on, which shows the most; where nothing moves, it stays. Every piece of text is set to the width that its columns have, whatever the font.
  */
 export function toSvg(frames: readonly Frame[], title: string, columns: number): string {
   const rows = Math.max(...frames.map(({ screen }) => screen.length))
@@ -42,10 +42,13 @@ export function toSvg(frames: readonly Frame[], title: string, columns: number):
 
 function animation(frames: readonly Frame[]): string {
   const total = frames.reduce((sum, { seconds }) => sum + seconds, 0)
-  let before = 0
+  const percent = (at: number) => Math.round((10_000 * at) / total) / 100
+  let before = frames.at(-1)?.seconds ?? 0
   const keys = frames.map(({ seconds }, index) => {
-    const [from, to] = [before, before + seconds].map((at) => Math.round((10_000 * at) / total) / 100)
-    before += seconds
+    const isLast = index === frames.length - 1
+    const from = isLast ? 0 : percent(before)
+    const to = percent(isLast ? seconds : before + seconds)
+    if (!isLast) before += seconds
     const hidden = from === 0 ? '' : '0%{visibility:hidden}'
     return `@keyframes f${index}{${hidden}${from}%{visibility:visible}${to === 100 ? '' : `${to}%{visibility:hidden}`}}.f${index}{animation:f${index} ${total}s step-end infinite}`
   })

@@ -15,6 +15,25 @@ test('the pictures of the terminal show what the program prints now: npm run pic
   for (const [name, svg] of Object.entries(made)) expect(await readFile(join(folder, name), 'utf8'), name).toBe(svg)
 }, 120_000)
 
+test('a picture that moves begins with its last frame, which shows the most', async () => {
+  const screen = (text: string) => [[{ column: 0, text, width: text.length, style: {} }]]
+  const svg = toSvg(
+    [
+      { screen: screen('empty'), seconds: 1 },
+      { screen: screen('half'), seconds: 1 },
+      { screen: screen('answer'), seconds: 2 },
+    ],
+    'x',
+    20,
+  )
+  const keys = [...svg.matchAll(/@keyframes f(\d)\{(.*?\})\}/g)].map(([, index, steps]) => [index, steps])
+  expect(keys).toEqual([
+    ['0', '0%{visibility:hidden}50%{visibility:visible}75%{visibility:hidden}'],
+    ['1', '0%{visibility:hidden}75%{visibility:visible}'],
+    ['2', '0%{visibility:visible}50%{visibility:hidden}'],
+  ])
+})
+
 test('every picture is shown in a document, and none is larger than 200 KB', async () => {
   const guides = (await readdir(join(root, 'docs')))
     .filter((name) => name.endsWith('.md'))
