@@ -74,6 +74,14 @@ test('shows where in the code a run failed, with the lines around, and that it f
     /^failed {5}hello {2}…\w{6} {2}total .*\n {2}run_failed: Cannot read properties of undefined.*\n? *.*\n {2}at say\.ts:2\n.*1 \| export function say.*\n *> 2 \| {3}return text!\.length/m,
   )
   expect(terminal.text().match(/Cannot read/g)).toHaveLength(1)
+  // Each line of code on one line of the terminal, with the caret below its place.
+  const code = terminal
+    .text()
+    .split('\n')
+    .filter((line) => / \| /.test(line))
+  for (const line of code) expect(line.length).toBeLessThanOrEqual(50)
+  const at = code.findIndex((line) => / *> 2 \|/.test(line))
+  expect(code[at]?.slice(code[at + 1]?.indexOf('^'))).toMatch(/^length/)
   expect(terminal.text()).not.toMatch(/warning|error=|The agent threw/)
 })
 

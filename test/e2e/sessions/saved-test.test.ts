@@ -138,6 +138,32 @@ test('a conversation with an approval is played with the answer that was given',
   )
 })
 
+test('a conversation with an input is played with what was put in', async () => {
+  const asking = config.replace(
+    'echo: agent({ run: ({ text }) => text }),',
+    `wait: agent({ async *run({ resumed }) {
+      if (resumed === undefined) return yield { type: 'input_required', prompt: 'How many?', schema: { type: 'integer' } }
+      yield 'You said ' + resumed.input
+    } }),`,
+  )
+  await project.write('agent.config.ts', asking)
+  await command(project, ['chat', 'wait', '--session', 'numbers', '--message', 'go'])
+  expect(await command(project, ['chat', 'wait', '--session', 'numbers', '--message', '7'])).toMatchObject({
+    code: 0,
+    stdout: 'You said 7\n',
+  })
+  expect(await command(project, ['sessions', 'save-test', 'numbers'])).toMatchObject({ code: 0 })
+  const to = 'test/numbers.session.json'
+  expect(JSON.parse(await project.read(to)).turns[0].pauses).toMatchObject([
+    [{ kind: 'input', prompt: 'How many?', answer: { input: 7 } }],
+  ])
+  expect(await play(to)).toMatchObject({ code: 0, stdout: `ok      ${to} (1 turn)\n` })
+  await project.write('agent.config.ts', asking.replace('How many?', 'How much?'))
+  const { code, stdout } = await play(to)
+  expect(code).toBe(1)
+  expect(stdout).toContain('How much?')
+})
+
 test.each([
   [['none.session.json'], "There is no file 'none.session.json'."],
   [['package.json'], 'package.json is not a file written by `sessions save-test`.'],
