@@ -25,20 +25,20 @@ export function wrapText(text: string, columns: number): string {
 export function wrapColumns(text: string, columns: number): string {
   return text
     .split('\n')
-    .map((line) =>
-      line.length <= columns && ascii.test(line) ? line : wrapFrom(line, columns, indentOf(line, columns)),
-    )
+    .map((line) => (line.length <= columns && ascii.test(line) ? line : wrapRow(line, columns)))
     .join('\n')
 }
 
-/** Where the second column of a line begins, unless that leaves too little room for its words; else its own indent. */
-function indentOf(line: string, columns: number): number {
+function wrapRow(line: string, columns: number): string {
   const [lead = ''] = /^ */.exec(line) ?? []
-  const [first = ''] = /^ *\S+(?: \S+)* {2,}(?=\S)/.exec(line) ?? []
-  if (first === '') return lead.length < columns / 2 ? lead.length : 0
-  const longest = Math.max(...line.slice(first.length).split(' ').map(widestOf))
-  const indent = widestOf(first)
-  return indent <= columns / 2 && longest <= columns - indent ? indent : Math.min(lead.length + 2, columns >> 1)
+  const [whole, first = ''] = /^( *\S+(?: \S+)*) {2,}(?=\S)/.exec(line) ?? []
+  if (whole === undefined) return wrapFrom(line, columns, lead.length < columns / 2 ? lead.length : 0)
+  const second = line.slice(whole.length)
+  const longest = Math.max(...second.split(' ').map(widestOf))
+  const indent = widestOf(whole)
+  if (indent <= columns / 2 && longest <= columns - indent) return wrapFrom(line, columns, indent)
+  // Too little room beside the first column: below it, then.
+  return wrapFrom(`${first}  ${second}`, columns, Math.min(lead.length + 2, columns >> 1))
 }
 
 /** `indent`: of each line but the first. */

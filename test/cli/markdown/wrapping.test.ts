@@ -62,6 +62,7 @@ describe('wrapColumns', () => {
       26,
       'Shift-Enter, Alt-Enter\n  new line',
     ],
+    ['close to a first column that others made wide', '/new                  a session', 20, '/new  a session'],
     ['below its indent where there is one column', '  a line of words', 12, '  a line of\n  words'],
     ['each line by itself', 'a  b c d e\nlong line', 6, 'a  b c\n   d e\nlong\nline'],
   ])('goes on %s', (_, text, columns, wrapped) => {
