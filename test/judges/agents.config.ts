@@ -72,6 +72,14 @@ export default defineConfig({
         yield JSON.stringify({ text, files, before, instructions })
       },
     }),
+    /** Says which files it was given, and gives them back. */
+    copier: agent({
+      async *run({ text, parts }) {
+        const files = parts.flatMap((part) => (part.type === 'file' ? [part] : []))
+        yield `${text}: ${files.map(({ media_type, name, size }) => `${name} ${media_type} ${size}`).join(', ')}`
+        yield* files
+      },
+    }),
     /** Asks for the fields of a form. */
     asker: agent({
       *run({ resumed }) {
