@@ -4,6 +4,7 @@ import type { RunFilter } from '../../../core/store.ts'
 import { assertScopes } from '../../../http/security/scope.ts'
 import { jsonSize } from '../../../runtime/json-size.ts'
 import type { Call } from './operations.ts'
+import { comesBefore, type PagePlace, readPageToken, type TaskPlace, writePageToken } from './page-token.ts'
 import { type ListParams, readList } from './read.ts'
 import type { Task } from './shapes.ts'
 import { stateOf, statusesOf, statusOf, toTask } from './task.ts'
@@ -16,8 +17,8 @@ export interface TaskPage {
 }
 
 const runsAtOnce = 100
-/** How many runs `totalSize` counts. */
-const mostCounted = 1_000
+/** How many runs `totalSize` counts, and how many are sorted by the time of their status: the latest, then those before them. */
+const windowSize = 1_000
 /** How many runs a request looks at: few of them may be tasks of the list. */
 const mostLooked = 10_000
 /** How many characters a page has, and one task more. */
@@ -30,31 +31,78 @@ interface Walk {
   isCut: boolean
 }
 
-/** Newest first. The history comes only when it is asked for. A page may have fewer tasks than there are, even none. */
+/** What is left of a window, and where the next one begins. */
+interface Window {
+  runs: Run[]
+  count: number
+  last: string | undefined
+  hasNext: boolean
+}
+
+/**
+ * The latest change of a status first, as far as `windowSize` tasks go. The history comes only when it is asked for. A page may have
+ * fewer tasks than there are, even none.
+ */
 export async function listTasks(call: Call): Promise<TaskPage> {
   const { request } = call
   assertScopes(request.scopes, 'sessions')
   const list = readList(call.params)
+  const place = readPageToken(list.pageToken)
+  const window = await readWindow(call, list, place)
   const tasks: Task[] = []
-  const walk: Walk = { last: undefined, isCut: false }
   let characters = 0
-  let last: string | undefined
-  let hasMore = false
-  for await (const run of tasksOf(call, list, walk, list.pageToken)) {
-    if (tasks.length === list.pageSize || characters >= mostCharacters) {
-      hasMore = true
-      break
-    }
-    last = run.run_id
+  let last: Run | undefined
+  for (const run of window.runs.slice(0, list.pageSize)) {
+    if (characters >= mostCharacters) break
+    last = run
     const task = await shown(call, list, run)
     if (task === undefined) continue
     tasks.push(task)
     characters += jsonSize(task, mostCharacters)
   }
-  const next = hasMore ? last : walk.isCut ? walk.last : undefined
-  const isAll = list.pageToken === undefined && next === undefined
-  const totalSize = isAll ? tasks.length : await countOf(call, list)
-  return { tasks, nextPageToken: next ?? '', pageSize: tasks.length, totalSize }
+  const isDone = last === window.runs.at(-1)
+  const next: PagePlace | undefined = !isDone
+    ? { before: place.before, last: window.last, after: last && placeOf(last) }
+    : window.hasNext
+      ? { before: window.last }
+      : undefined
+  const totalSize = place.before === undefined ? window.count : (await readWindow(call, list, {})).count
+  return { tasks, nextPageToken: next ? writePageToken(next) : '', pageSize: tasks.length, totalSize }
+}
+
+/** The tasks of a page and one more, of those that come after the place. */
+async function readWindow(call: Call, list: ListParams, { before, last, after }: PagePlace): Promise<Window> {
+  const walk: Walk = { last: undefined, isCut: false }
+  const most = list.pageSize + 1
+  const runs: Run[] = []
+  let count = 0
+  let end: string | undefined
+  let hasNext = false
+  // New tasks have come since; if the last one was deleted, the window is larger than it was.
+  const isFull = () => (last !== undefined && end === last) || count >= (last === undefined ? 1 : 2) * windowSize
+  for await (const run of tasksOf(call, list, walk, before)) {
+    if (isFull()) {
+      hasNext = true
+      break
+    }
+    count++
+    end = run.run_id
+    if (after === undefined || comesBefore(after, placeOf(run))) runs.push(run)
+    if (runs.length >= 2 * most) keepNewest(runs, most)
+  }
+  keepNewest(runs, most)
+  const isCutShort = walk.isCut && !isFull()
+  const window = { runs, count: Math.min(count, windowSize) }
+  return { ...window, last: isCutShort ? walk.last : end, hasNext: hasNext || walk.isCut }
+}
+
+function keepNewest(runs: Run[], most: number): void {
+  runs.sort((one, other) => (comesBefore(placeOf(one), placeOf(other)) ? -1 : 1))
+  runs.length = Math.min(runs.length, most)
+}
+
+function placeOf(run: Run): TaskPlace {
+  return { time: Date.parse(statusOf(run).timestamp), id: run.run_id }
 }
 
 /** Undefined when the run is deleted meanwhile. */
@@ -101,10 +149,4 @@ async function* tasksOf(
     }
     cursor = page.next
   }
-}
-
-async function countOf(call: Call, list: ListParams): Promise<number> {
-  let count = 0
-  for await (const _run of tasksOf(call, list, { last: undefined, isCut: false })) if (++count === mostCounted) break
-  return count
 }

@@ -1,5 +1,6 @@
 import { hopsHeader, toHopsMetadata } from '../../../core/access/hops.ts'
 import { isAppError } from '../../../core/error.ts'
+import type { JsonObject } from '../../../core/json.ts'
 import type { RunHead, RunRecord } from '../../../core/run.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { RunHandle } from '../../../service/services.ts'
@@ -120,9 +121,15 @@ function start({ services, request, agentId }: Call, message: SendParams): Promi
     sessionId: message.contextId,
     unknownSession: 'create',
     mode: 'background',
-    metadata: toHopsMetadata(request.headers[hopsHeader]),
+    metadata: metadataOf(request, message),
     idempotency: idempotencyOf('a2a task', request, { ...message, agentId }),
   })
+}
+
+/** What only the agent can follow: it reads it in its context. */
+function metadataOf(request: HttpRequest, { acceptedOutputModes: modes }: SendParams): JsonObject | undefined {
+  const hops = toHopsMetadata(request.headers[hopsHeader])
+  return modes === undefined ? hops : { ...hops, accepted_output_modes: modes }
 }
 
 async function goOn(call: Call, message: SendParams, taskId: string): Promise<RunHandle> {

@@ -38,6 +38,8 @@ export interface SendParams {
   historyLength: number | undefined
   /** Whether the answer comes at once, with the task as it is. */
   returnsAtOnce: boolean
+  /** Media types that the client takes; undefined: all. */
+  acceptedOutputModes: string[] | undefined
   /** Push notifications that the request asks for. */
   push: Fields | undefined
 }
@@ -71,8 +73,22 @@ export function readSend(params: Fields): SendParams {
     contextId,
     historyLength: readCount(configuration, 'historyLength'),
     returnsAtOnce: field(configuration, 'returnImmediately') === true || field(configuration, 'blocking') === false,
+    acceptedOutputModes: readModes(configuration),
     push,
   }
+}
+
+const mostModes = 64
+
+function readModes(configuration: Fields): string[] | undefined {
+  const name = 'acceptedOutputModes'
+  const modes = field(configuration, name) ?? []
+  const path = `configuration.${name}`
+  if (!Array.isArray(modes) || modes.length > mostModes) {
+    throw invalidParams(`${path} must be a list of at most ${mostModes} media types`, path)
+  }
+  const read = modes.flatMap((mode: unknown) => textField({ mode }, 'mode', path) ?? [])
+  return read.length === 0 ? undefined : read
 }
 
 /** The id of a task, from `id` or another field. */
@@ -115,15 +131,11 @@ export interface ListParams {
   artifacts: boolean
 }
 
-const pageToken = /^[A-Za-z0-9_-]{1,128}$/
-
 export function readList(params: Fields): ListParams {
   const pageSize = readCount(params, 'pageSize') ?? 50
   if (pageSize < 1 || pageSize > 100) throw invalidParams('pageSize must be from 1 to 100', 'pageSize')
   const token = field(params, 'pageToken')
-  if (token !== undefined && !(typeof token === 'string' && pageToken.test(token))) {
-    throw invalidParams('pageToken is not one of this server', 'pageToken')
-  }
+  if (token !== undefined && typeof token !== 'string') throw invalidParams('pageToken must be a text', 'pageToken')
   const after = field(params, 'statusTimestampAfter')
   const changedAfter = after === undefined ? undefined : Date.parse(String(after))
   if (Number.isNaN(changedAfter)) throw invalidParams('statusTimestampAfter must be a time', 'statusTimestampAfter')

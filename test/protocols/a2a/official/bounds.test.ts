@@ -9,12 +9,12 @@ import { echo, openServices, request } from '../../../support/services.ts'
 
 /* What one request may cost, whatever a store has. */
 
-/** A call over a store with very many runs, all like one that was made. */
-async function callOver(count: number, change: (run: RunRecord) => RunRecord = (run) => run) {
+/** A call over a store with very many runs, all like one that was made; `change` gets the number of each. */
+async function callOver(count: number, change: (run: RunRecord, at: number) => RunRecord = (run) => run) {
   const services = await openServices({ echo })
   const { runId } = await services.runs.start(request('echo', 'hello'))
   await expect.poll(async () => (await services.runs.get(runId)).status).toBe('completed')
-  const made = change(await services.runs.get(runId))
+  const made = await services.runs.get(runId)
   const reads = { pages: 0, records: 0 }
   const idAt = (place: number) => `run_${String(place).padStart(26, '0')}`
   const runs = {
@@ -23,13 +23,14 @@ async function callOver(count: number, change: (run: RunRecord) => RunRecord = (
       reads.pages++
       const from = Number(page.cursor ?? (before === undefined ? 0 : Number(before.slice(4)) + 1))
       const items: Run[] = []
-      for (let at = from; at < Math.min(count, from + page.limit); at++) items.push({ ...made, run_id: idAt(at) })
+      for (let at = from; at < Math.min(count, from + page.limit); at++)
+        items.push({ ...change(made, at), run_id: idAt(at) })
       const next = from + page.limit
       return { items, next: next < count ? String(next) : null }
     },
     async get(id: string) {
       reads.records++
-      return { ...made, run_id: id }
+      return { ...change(made, Number(id.slice(4))), run_id: id }
     },
   }
   const list = (params: object) =>
@@ -79,6 +80,35 @@ test('a page of large answers has fewer of them, and the next pages have the oth
     pageToken = page.nextPageToken
   }
   expect(seen.size).toBe(12)
+})
+
+test('the latest thousand tasks are sorted by the time of their status, then the thousand before, each once', async () => {
+  const timeOf = (at: number) => new Date(Date.UTC(2026, 0, 1) + ((at * 7_919) % 2_300) * 1_000).toISOString()
+  const { list, reads } = await callOver(2_300, (run, at) => ({ ...run, completed_at: timeOf(at) }))
+  const seen: { id: string; time: string }[] = []
+  let pageToken = ''
+  let pages = 0
+  do {
+    reads.pages = 0
+    const page = await list({ pageSize: 100, pageToken })
+    expect(page.totalSize).toBe(1_000)
+    expect(reads.pages).toBeLessThanOrEqual(22)
+    seen.push(...page.tasks.map(({ id, status }) => ({ id, time: status.timestamp })))
+    pageToken = page.nextPageToken
+    pages++
+  } while (pageToken !== '')
+  expect(pages).toBe(23)
+  expect(new Set(seen.map(({ id }) => id)).size).toBe(2_300)
+  for (const [from, to] of [
+    [0, 1_000],
+    [1_000, 2_000],
+    [2_000, 2_300],
+  ] as const) {
+    const times = seen.slice(from, to).map(({ time }) => time)
+    expect(times).toEqual(times.toSorted().toReversed())
+    const numbers = seen.slice(from, to).map(({ id }) => Number(id.slice(4)))
+    expect([Math.min(...numbers), Math.max(...numbers)]).toEqual([from, to - 1])
+  }
 })
 
 test('an id with the sign that marks texts leaves the frames whole', async () => {

@@ -20,6 +20,11 @@ beforeAll(async () => {
       yield { type: 'data', data: parts.map(({ type }) => type) }
     },
   })
+  const modes = agent({
+    async *run({ metadata }) {
+      yield { type: 'data', data: { ...metadata } }
+    },
+  })
   server = await startServer(
     {
       auth: {
@@ -33,7 +38,7 @@ beforeAll(async () => {
       a2a: { defaultAgent: 'echo' },
       limits: { fileSize: '1KB' },
     },
-    { quiet, files },
+    { quiet, files, modes },
   )
 })
 afterAll(() => server.close())
@@ -81,6 +86,16 @@ test.each<[string, unknown, number]>([
   ['a file of this machine', rpc('SendMessage', message({ parts: [{ url: 'file:///etc/passwd' }] })), -32602],
   ['a context that is no session id', rpc('SendMessage', message({ contextId: 'a b' })), -32602],
   ['a task that is not there', rpc('message/send', message({ taskId: 'x' })), -32001],
+  [
+    'output modes that are no list',
+    rpc('SendMessage', { ...message(), configuration: { acceptedOutputModes: 'text/plain' } }),
+    -32602,
+  ],
+  [
+    'an output mode that is none',
+    rpc('SendMessage', { ...message(), configuration: { acceptedOutputModes: [{}] } }),
+    -32602,
+  ],
   [
     'a configuration with push',
     rpc('SendMessage', { ...message(), configuration: { taskPushNotificationConfig: {} } }),
@@ -152,6 +167,20 @@ test('snake_case is read, unknown fields are not echoed, and HTTP+JSON answers a
   })
   expect(again.json.history[0].parts).toEqual([{ text: 'hi' }])
   expect(again.text).not.toMatch(/colour|unknown/)
+})
+
+test('the agent is told which output the client takes, in each version', async () => {
+  const at = '/api/v1/a2a/agents/modes'
+  const told = async (method: string, configuration: object, role = 'ROLE_USER') => {
+    const { result } = (await ask(rpc(method, { ...message({ role }), configuration }), { at })).json
+    return (result.task ?? result).artifacts[0].parts[0].data
+  }
+  const acceptedOutputModes = ['text/plain', 'image/png']
+  const wanted = { accepted_output_modes: acceptedOutputModes }
+  expect(await told('SendMessage', { acceptedOutputModes })).toEqual(wanted)
+  expect(await told('SendMessage', wanted)).toEqual(wanted)
+  expect(await told('message/send', { acceptedOutputModes }, 'user')).toEqual(wanted)
+  expect(await told('SendMessage', { acceptedOutputModes: [] })).toEqual({})
 })
 
 test('past the time limit a request gets the task as it is, and the task goes on', async () => {
