@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { type HostileField, hostileFields, hostileJson, hostileTexts, largeTexts } from '../support/hostile/fields.ts'
+import { protocolFields } from '../support/hostile/protocol-fields.ts'
 import { describePostgres } from '../support/postgres/describe-postgres.ts'
 import { type Place, testPostgres } from '../support/postgres/test-postgres.ts'
 import { type Answer, type RunningTestServer, startServer } from '../support/server.ts'
@@ -69,8 +70,9 @@ describePostgres('what is put into every field that is stored', () => {
   }
 
   /** Everything that can be read of what an answer names. */
-  async function read({ call }: RunningTestServer, { json }: Answer): Promise<unknown[]> {
-    const runId = json?.run_id ?? json?.error?.run_id ?? json?.result?.task?.taskId
+  async function read({ call }: RunningTestServer, { json, headers }: Answer): Promise<unknown[]> {
+    const task = json?.result?.task ?? json?.task
+    const runId = json?.run_id ?? json?.error?.run_id ?? task?.taskId ?? task?.id ?? headers.get('x-run-id')
     const sessionId = json?.session_id
     const paths = [
       ...(typeof runId === 'string' ? [`/runs/${runId}`] : []),
@@ -94,7 +96,8 @@ describePostgres('what is put into every field that is stored', () => {
     if (!isList) expect(await read(postgres, two), name).toEqual(await read(sqlite, one))
   }
 
-  const of = (...takes: HostileField['takes'][]) => hostileFields.filter((field) => takes.includes(field.takes))
+  const of = (...takes: HostileField['takes'][]) =>
+    [...hostileFields, ...protocolFields].filter((field) => takes.includes(field.takes))
 
   describe.each(of('addresses', 'bodies'))('$name', (field) => {
     test('is refused, or kept as SQLite keeps it, whatever the text', { timeout: 60_000 }, async () => {
@@ -118,7 +121,9 @@ describePostgres('what is put into every field that is stored', () => {
     })
   })
 
-  const large = of('bodies').filter(({ name }) => /input|metadata|state|history|name|text|id/.test(name))
+  const texts = protocolFields.filter(({ name }) => name.startsWith('the text'))
+  const kept = hostileFields.filter(({ name }) => /input|metadata|state|history|name|text|id/.test(name))
+  const large = [...kept, ...texts].filter(({ takes }) => takes === 'bodies')
   describe.each(large)('$name', (field) => {
     test('is refused, or kept as SQLite keeps it, however large', { timeout: 60_000 }, async () => {
       for (const [name, text] of Object.entries(largeTexts)) await holds(field, name, text)
@@ -158,7 +163,8 @@ describePostgres('what is put into every field that is stored', () => {
     for (const words of ['needle', 'quotes', 'w5k', 'xxxxx*', '"', 'before after', 'ordinary']) {
       const path = `/api/v1/messages?limit=100&user_id=seeker&q=${encodeURIComponent(words)}`
       // While the index is built, it says so.
-      await expect.poll(async () => (await postgres.call('GET', path)).status, { timeout: 30_000 }).not.toBe(503)
+      for (const { call } of [sqlite, postgres])
+        await expect.poll(async () => (await call('GET', path)).status, { timeout: 30_000 }).not.toBe(503)
       const [one, two] = [await sqlite.call('GET', path), await postgres.call('GET', path)]
       expect(comparable(two), words).toEqual(comparable(one))
     }

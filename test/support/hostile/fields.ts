@@ -58,7 +58,7 @@ export interface HostileField {
   takes: 'addresses' | 'headers' | 'bodies' | 'json'
 }
 
-const field = (
+export const field = (
   name: string,
   takes: HostileField['takes'],
   method: string,
@@ -76,8 +76,8 @@ const field = (
   }),
 })
 
-const at = (path: string) => () => `/api/v1${path}`
-const inPath =
+export const at = (path: string) => () => `/api/v1${path}`
+export const inPath =
   (before: string, after = '') =>
   (text: string) =>
     `/api/v1${before}${encodeURIComponent(text.toWellFormed())}${after}`

@@ -53,11 +53,17 @@ export interface RawStream {
 }
 
 /** Sends a message; the same `name` again is the same message. */
-export async function openRaw(url: string, way: RawWay, agentId: string, name: string): Promise<RawStream> {
+export async function openRaw(
+  url: string,
+  way: RawWay,
+  agentId: string,
+  name: string,
+  headers: Record<string, string> = {},
+): Promise<RawStream> {
   const { path, body }: Way = ways[way]
   const answer = await fetch(`${url}/api/v1${path(agentId)}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body(agentId, name)),
   })
   let text = ''

@@ -117,6 +117,11 @@ describe.each(officialWays)('over %s', (way) => {
     const task = await client.cancelTask({ tenant: '', id, metadata: undefined })
     expect(task.status?.state).toBe(TaskState.TASK_STATE_CANCELED)
     await expect(client.cancelTask({ tenant: '', id, metadata: undefined })).rejects.toThrow(/has ended already/)
+    const asks = await officialClient(way, base('asks'))
+    const { id: asked } = await sent(asks, 'decide')
+    const dropped = await asks.cancelTask({ tenant: '', id: asked, metadata: undefined })
+    expect(dropped.status?.state).toBe(TaskState.TASK_STATE_CANCELED)
+    await expect(sent(asks, 'approve', { taskId: asked })).rejects.toThrow(/does not wait/)
   })
 
   test('a task that waits gets its answer as text or data, and only an answer', async () => {
