@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { UIMessage } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lastCallOf, loadAi, openChat, outlineOf, reloadChat, textOf } from '../../judges/chat.ts'
+import { lastCallOf, loadAi, openChat, outlineOf, reloadChat, textOf, versions } from '../../judges/chat.ts'
 import { createProject, type Project, type RunningServer, root, serve } from '../../support/program.ts'
 import { expectSaved } from './saved.ts'
 
@@ -123,4 +123,31 @@ test('useChat of ai 5 gets approvals as data, and the resume route answers them'
   await expect.poll(async () => textOf((await reloaded()).at(-1))).toMatch(/Done: .*"paid":5/)
   const { validateUIMessages } = await loadAi(5)
   expect(await validateUIMessages({ messages: await reloaded() })).toHaveLength(2)
+})
+
+test.each(versions)('useChat of ai %i shows a form, whose answer continues the message', async (version) => {
+  const api = apiOf('asker')
+  const chat = await openChat(version, { api })
+  await chat.sendMessage({ text: 'Where?' })
+  expect(chat).toMatchObject({ status: 'ready', error: undefined })
+  const form = chat.lastMessage?.parts.find(({ type }) => type === 'data-input-request') as { data: { run_id: string } }
+  expect(form.data).toMatchObject({ prompt: 'Where?', schema: { type: 'object', required: ['city'] } })
+  await expectSaved(version, api, chat)
+  const resume = (input: object) =>
+    fetch(`${server.url}/api/v1/runs/${form.data.run_id}/resume`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ answers: { where: { input } } }),
+    })
+  expect((await resume({ town: 'Ghent' })).status).toBe(400)
+  expect((await resume({ city: 'Ghent' })).status).toBe(202)
+  // Nothing, or the whole message again.
+  await chat.resumeStream()
+  expect(chat).toMatchObject({ status: 'ready', error: undefined })
+  await expect.poll(async () => textOf((await reload('asker', chat)).messages.at(-1))).toBe('It is {"city":"Ghent"}.')
+  const { messages } = await reload('asker', chat)
+  const { validateUIMessages } = await loadAi(version)
+  const [, answer] = await validateUIMessages({ messages })
+  expect([messages.length, answer?.id]).toEqual([2, chat.lastMessage?.id])
+  expect(answer?.parts).toContainEqual(expect.objectContaining({ data: expect.objectContaining({ answered: true }) }))
 })

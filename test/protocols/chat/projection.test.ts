@@ -128,6 +128,22 @@ test('a decision and its reason are in the reload', () => {
   expect(parts('waiting').at(-1)).toMatchObject({ state: 'approval-requested', approval: { id: 't2' } })
 })
 
+test.each([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content-filter', 'content-filter'],
+  // Another word would end the chat of some version.
+  ['unknown', 'stop'],
+  ['interrupted', 'stop'],
+])('a model that ended with %s is told as %s', async (finish_reason, told) => {
+  const { events } = recordRun('ended', [
+    { type: 'model_call_start', call_id: 'c', model: 'm' },
+    { type: 'model_call_end', call_id: 'c', model: 'm', usage: null, finish_reason, duration_ms: 1 },
+    { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
+  ])
+  expect(chunksOf(await streamed(events, 1)).at(-1)).toMatchObject({ type: 'finish', finishReason: told })
+})
+
 test('ten thousand fragments take as long each as a thousand', async () => {
   const of = (count: number) =>
     recordRun('long', [
