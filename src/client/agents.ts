@@ -1,8 +1,9 @@
+import { lastDataOf } from '../core/message.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
 import type { RunAccepted, RunRequest, RunResult } from '../wire/run.ts'
 import { type Attachment, toBody } from './attachments.ts'
-import { type RunAnswer, type RunStream, withData } from './run-result.ts'
+import type { RunAnswer, RunStream } from './run-result.ts'
 import type { RunStreams } from './run-stream.ts'
 import type { StreamOptions } from './runs.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
@@ -32,20 +33,38 @@ export interface AgentsClient {
   stream(agentId: string, input: RunInput, options?: StreamOptions & KeyedOptions): Promise<RunStream>
 }
 
-export function createAgentsClient(connection: Connection, prefix: string, streams: RunStreams): AgentsClient {
-  const path = `${prefix}/agents`
-  const of = (agentId: string) => `${path}/${encodeURIComponent(agentId)}`
+/** Without what waits for the answer. */
+export type PageAgentsClient = Omit<AgentsClient, 'run' | 'stream'>
+
+export function createPageAgentsClient(connection: Connection, prefix: string): PageAgentsClient {
+  const { path, of } = pathsOf(prefix)
   return {
     list: (kind, options) => connection.get(path, options, { kind }),
     get: (agentId: string, { include, ...options }: CallOptions & { include?: 'config' } = {}) =>
       connection.get<Agent & { config: AgentConfig }>(of(agentId), options, { include }),
+    async background(agentId, input, options) {
+      return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
+    },
+  }
+}
+
+export function createAgentsClient(connection: Connection, prefix: string, streams: RunStreams): AgentsClient {
+  const { of } = pathsOf(prefix)
+  return {
+    ...createPageAgentsClient(connection, prefix),
     async run(agentId, input, options) {
       const call = { ...options, long: true, ...(await toBody(input)) }
       return withData(await connection.send<RunResult>(`${of(agentId)}/run`, call))
     },
-    async background(agentId, input, options) {
-      return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
-    },
     stream: (agentId, input, options = {}) => streams.start(`${of(agentId)}/run/stream`, input, options),
   }
+}
+
+function pathsOf(prefix: string) {
+  const path = `${prefix}/agents`
+  return { path, of: (agentId: string) => `${path}/${encodeURIComponent(agentId)}` }
+}
+
+function withData(result: RunResult): RunAnswer {
+  return { ...result, data: lastDataOf(result.messages.flatMap(({ role, parts }) => (role === 'user' ? [] : parts))) }
 }

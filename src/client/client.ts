@@ -1,10 +1,11 @@
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
-import type { AgentsClient } from './agents.ts'
-import type { KnowledgeClient } from './knowledge.ts'
+import { type AgentsClient, createAgentsClient } from './agents.ts'
+import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import type { LiveOptions, LiveStream } from './live.ts'
 import { openPageClient } from './page.ts'
-import type { RunsClient } from './runs.ts'
+import { createRunStreams } from './run-stream.ts'
+import { createRunsClient, type RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import type { SessionsClient } from './sessions.ts'
 import { createTestsClient, type TestsClient } from './tests.ts'
@@ -61,9 +62,13 @@ export function clientOver(
   name: string,
   options: Omit<ClientOptions, 'url' | 'fetch' | 'transport'>,
 ): Client {
-  const { client, connection, prefix, silenceMs } = openPageClient(transport, name, options)
+  const { client, connection, prefix, silenceMs, events } = openPageClient(transport, name, options)
+  const streams = createRunStreams(connection, prefix, events)
   return {
     ...client,
+    agents: createAgentsClient(connection, prefix, streams),
+    runs: createRunsClient(connection, prefix, streams.follow),
+    knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? '/health'),
     tests: createTestsClient(connection, prefix, silenceMs),

@@ -69,20 +69,20 @@ export interface DocumentsClient {
   delete(documentId: string, options?: CallOptions): Promise<DocumentDeleted>
 }
 
-export function createKnowledgeClient(connection: Connection, prefix: string, silenceMs: number): KnowledgeClient {
+/** Without what adds documents. */
+export type PageKnowledgeClient = Omit<KnowledgeClient, 'config' | 'ingest' | 'ingestMany'>
+
+export function createPageKnowledgeClient(
+  connection: Connection,
+  prefix: string,
+  silenceMs: number,
+): PageKnowledgeClient {
   const path = `${prefix}/knowledge`
   const documentPath = (documentId: string) => `${path}/documents/${encodeURIComponent(documentId)}`
   return {
     search: (query, settings, options) =>
       connection.post(`${path}/search`, { query, ...settings }, 'safe', { ...options, long: true }),
-    config: (options) => connection.get(`${path}/config`, options),
     status: (options) => connection.get(`${path}/status`, options),
-    async ingest(content, settings = {}, options) {
-      const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
-      if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
-      return connection.json({ ...call, raw: await toForm(content, settings) })
-    },
-    ingestMany: (request, options) => connection.post(`${path}/documents`, request, 'safe', { ...options, long: true }),
     async reindex(embedder, { onProgress, ...options } = {}) {
       const answer = await connection.open({
         ...options,
@@ -115,6 +115,20 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
       delete: (documentId, options) =>
         connection.json({ ...options, method: 'DELETE', path: documentPath(documentId), repeat: 'never' }),
     },
+  }
+}
+
+export function createKnowledgeClient(connection: Connection, prefix: string, silenceMs: number): KnowledgeClient {
+  const path = `${prefix}/knowledge`
+  return {
+    ...createPageKnowledgeClient(connection, prefix, silenceMs),
+    config: (options) => connection.get(`${path}/config`, options),
+    async ingest(content, settings = {}, options) {
+      const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
+      if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
+      return connection.json({ ...call, raw: await toForm(content, settings) })
+    },
+    ingestMany: (request, options) => connection.post(`${path}/documents`, request, 'safe', { ...options, long: true }),
   }
 }
 

@@ -1,22 +1,28 @@
-import { createAgentsClient } from './agents.ts'
+import type { RunEvent } from '../core/event.ts'
+import { createPageAgentsClient, type PageAgentsClient } from './agents.ts'
 import type { Client, ClientOptions } from './client.ts'
-import { createKnowledgeClient } from './knowledge.ts'
+import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge.ts'
 import { openLive } from './live.ts'
-import { createRunStreams } from './run-stream.ts'
-import { createRunsClient } from './runs.ts'
+import { createRunEvents, type RunEvents } from './run-events.ts'
+import { createRunsClient, type RunsClientOver } from './runs.ts'
 import { readMe } from './server.ts'
 import { createSessionsClient } from './sessions.ts'
 import { Connection } from './transport/connection.ts'
 import type { OpenTransport } from './transport/transport.ts'
 
 /** What a page in a browser needs, so that it need not load the rest. */
-export type PageClient = Pick<Client, 'agents' | 'sessions' | 'runs' | 'knowledge' | 'me' | 'live' | 'close'>
+export interface PageClient extends Pick<Client, 'sessions' | 'me' | 'live' | 'close'> {
+  agents: PageAgentsClient
+  knowledge: PageKnowledgeClient
+  runs: RunsClientOver<AsyncIterable<RunEvent>>
+}
 
 interface Opened {
   client: PageClient
   connection: Connection
   prefix: string
   silenceMs: number
+  events: RunEvents
 }
 
 type Settings = Pick<ClientOptions, 'apiKey' | 'headers' | 'timeoutMs' | 'retries' | 'silenceMs' | 'prefix'>
@@ -32,12 +38,12 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
     timeoutMs,
     retries,
   })
-  const streams = createRunStreams(connection, prefix, silenceMs)
+  const events = createRunEvents(connection, prefix, silenceMs)
   const client: PageClient = {
-    agents: createAgentsClient(connection, prefix, streams),
+    agents: createPageAgentsClient(connection, prefix),
     sessions: createSessionsClient(connection, prefix),
-    runs: createRunsClient(connection, prefix, streams),
-    knowledge: createKnowledgeClient(connection, prefix, silenceMs),
+    runs: createRunsClient(connection, prefix, events.follow),
+    knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),
     me: (options) => readMe(connection, prefix, options),
     live: (options) => openLive(connection, prefix, silenceMs, options),
     close() {
@@ -45,7 +51,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
       return transport.close()
     },
   }
-  return { client, connection, prefix, silenceMs }
+  return { client, connection, prefix, silenceMs, events }
 }
 
 /** Lower-case names, so that no header is sent twice. */

@@ -19,10 +19,6 @@ export interface StreamedResult
 /** A run's answer with its last data part, if any. */
 export type RunAnswer = RunResult & { data: Json | undefined }
 
-export function withData(result: RunResult): RunAnswer {
-  return { ...result, data: lastDataOf(result.messages.flatMap(({ role, parts }) => (role === 'user' ? [] : parts))) }
-}
-
 /** The events of one run, with its ids. `text` and `result` include events that were already read. */
 export interface RunStream extends AsyncIterable<RunEvent> {
   readonly runId: string

@@ -2,13 +2,13 @@ import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunInput } from './agents.ts'
 import { toBody } from './attachments.ts'
+import { type OpenRun, openRunOf, type RunEvents, toQuery } from './run-events.ts'
 import { type RunStream, toRunStream } from './run-result.ts'
 import type { StreamOptions } from './runs.ts'
 import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
 import { ServerError } from './transport/error.ts'
 import { newKey } from './transport/key.ts'
 import { isAtWork } from './transport/retry.ts'
-import { defaultReconnects, followRun } from './transport/stream.ts'
 
 const cancelMs = 5000
 
@@ -17,42 +17,14 @@ export interface RunStreams {
   follow(runId: string, after: number, options: StreamOptions): Promise<RunStream>
 }
 
-interface OpenRun {
-  runId: string
-  sessionId: string | undefined
-  answer: OpenAnswer
-}
-
 /** Streams of runs. Leaving a stream ends the run if this call started it, and has no effect if it only follows the run. */
-export function createRunStreams(connection: Connection, prefix: string, silenceMs: number): RunStreams {
-  const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
-
+export function createRunStreams(connection: Connection, prefix: string, events: RunEvents): RunStreams {
   /** Never fails: the run may already have ended. */
   async function cancel(runId: string): Promise<void> {
     const body = { reason: 'client_disconnected' }
-    const path = `${runPath(runId)}/cancel`
+    const path = `${prefix}/runs/${encodeURIComponent(runId)}/cancel`
     const call = { timeoutMs: cancelMs, method: 'POST', path, body, repeat: 'never' } as const
     await connection.text(call).catch(() => {})
-  }
-
-  function openEvents(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer> {
-    return connection.open({
-      signal: options.signal,
-      timeoutMs: options.timeoutMs,
-      method: 'GET',
-      path: `${runPath(runId)}/events`,
-      query: toQuery(options),
-      headers: after > 0 ? { 'last-event-id': String(after) } : {},
-      repeat: 'safe',
-      // A queued run has no events yet.
-      long: true,
-    })
-  }
-
-  function toEvents({ runId, answer }: OpenRun, after: number, options: StreamOptions) {
-    const { reconnects = defaultReconnects, signal } = options
-    const reopen = (from: number) => openEvents(runId, from, options)
-    return followRun({ answer, runId, after, reconnects, silenceMs, signal, reopen, connection })
   }
 
   /** Opens the run that this call starts, or that an earlier call with the same key has started. */
@@ -62,7 +34,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
     } catch (error) {
       const before = startedBefore(error)
       if (before === undefined) throw error
-      return { ...before, answer: await openEvents(before.runId, 0, options) }
+      return { ...before, answer: await events.open(before.runId, 0, options) }
     }
   }
 
@@ -97,28 +69,23 @@ export function createRunStreams(connection: Connection, prefix: string, silence
       signal?.throwIfAborted()
       try {
         const run = await openRun(call, options)
-        const events = toEvents(run, 0, options)
-        return toRunStream(run, ours ? leaving(events, signal, () => cancel(run.runId)) : events)
+        const read = events.read(run, 0, options)
+        return toRunStream(run, ours ? leaving(read, signal, () => cancel(run.runId)) : read)
       } catch (error) {
         if (ours && (signal?.aborted || isOwnTimeout(error))) await cancelUnseen(call)
         throw error
       }
     },
     async follow(runId, after, options) {
-      const answer = await openEvents(runId, after, options)
-      const run = { runId, sessionId: answer.headers['x-session-id'], answer }
-      return toRunStream(run, toEvents(run, after, options))
+      const run = openRunOf(runId, await events.open(runId, after, options))
+      return toRunStream(run, events.read(run, after, options))
     },
   }
 }
 
-function toQuery({ includePrompts }: StreamOptions) {
-  return { include: includePrompts ? 'prompts' : undefined }
-}
-
 function toOpenRun(answer: OpenAnswer, name: string): OpenRun {
   const runId = answer.headers['x-run-id']
-  if (runId !== undefined) return { runId, sessionId: answer.headers['x-session-id'], answer }
+  if (runId !== undefined) return openRunOf(runId, answer)
   answer.end()
   throw new AppError('internal', `${name} sent a stream without an X-Run-Id.`)
 }

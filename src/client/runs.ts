@@ -4,7 +4,6 @@ import type { AgainRequest, AgainStarted } from '../wire/again.ts'
 import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
 import type { RunStream } from './run-result.ts'
-import type { RunStreams } from './run-stream.ts'
 import type { CallOptions, Connection, PageOptions } from './transport/connection.ts'
 
 export interface StreamOptions extends CallOptions {
@@ -50,9 +49,18 @@ export interface RunsClient {
   trace(runId: string, options?: PageOptions & { call?: string | undefined }): Promise<RunTrace>
 }
 
-export function createRunsClient(connection: Connection, prefix: string, streams: RunStreams): RunsClient {
+/** The same, with `follow` for the events. */
+export type RunsClientOver<EVENTS> = Omit<RunsClient, 'events'> & {
+  events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<EVENTS>
+}
+
+export function createRunsClient<EVENTS>(
+  connection: Connection,
+  prefix: string,
+  follow: (runId: string, after: number, options: StreamOptions) => Promise<EVENTS>,
+): RunsClientOver<EVENTS> {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
-  const client: RunsClient = {
+  const client: RunsClientOver<EVENTS> = {
     get: (runId, options) => connection.get(runPath(runId), options),
     list: (filter, options) => connection.list(`${prefix}/runs`, filter, options),
     cancel: (runId, reason, options) =>
@@ -61,10 +69,10 @@ export function createRunsClient(connection: Connection, prefix: string, streams
     again: (runId, request = {}, options) => connection.post(`${runPath(runId)}/again`, request, 'keyed', options),
     resume: (runId, answer = {}, options) =>
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
-    events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),
+    events: (runId, options = {}) => follow(runId, options.after ?? 0, options),
     trace: (runId, { call, ...options } = {}) => connection.list(`${runPath(runId)}/trace`, { call }, options),
   }
-  return Object.setPrototypeOf(client, moved) as RunsClient
+  return Object.setPrototypeOf(client, moved) as RunsClientOver<EVENTS>
 }
 
 /** Methods that were renamed: calling one names the new method. */

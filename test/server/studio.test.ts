@@ -85,10 +85,12 @@ test('what a browser loads first has at most 60 KB, and all that the page can lo
   expect(sizeOf(sizes.keys()), table).toBeLessThanOrEqual(98.6 * 1024)
 })
 
-test('the page has no schemas: what a server sent needs no check there', async () => {
+const needless = /node_modules\/zod|src\/(?:schema|wire)\/|src\/client\/run-(?:stream|result)|src\/core\/events\/fold/
+
+test('the page has no schemas, since what a server sent needs no check there, and no part of the client that it never calls', async () => {
   const modules = Object.values(await modulesOf()).flatMap((sizes) => Object.keys(sizes))
-  expect(modules).toContain('src/studio/main.tsx')
-  expect(modules.filter((module) => /node_modules\/zod|src\/(?:schema|wire)\//.test(module))).toEqual([])
+  expect(modules).toEqual(expect.arrayContaining(['src/studio/main.tsx', 'src/client/run-events.ts']))
+  expect(modules.filter((module) => needless.test(module))).toEqual([])
 })
 
 /** The script and all that it imports before it runs. */
