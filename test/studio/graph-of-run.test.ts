@@ -57,6 +57,16 @@ describe('the graph of a run', () => {
     ])
   })
 
+  test('of an agent that searches first is search, then model', () => {
+    const search = { type: 'retrieval', query: 'hours', results: [], collection: 'default' }
+    expect(edgesOf(graph(search, call('1'), called('1')))).toEqual(['top→hours', 'hours→m'])
+    expect(edgesOf(graph(search, { ...search, query: 'prices' }, call('1'), called('1')))).toEqual([
+      'top→hours',
+      'hours→prices',
+      'prices→m',
+    ])
+  })
+
   test('of a workflow has its branches, which meet where the code waited for them', () => {
     const data = graph(
       ...[step('first'), done('first'), step('a1', { after: 'first' }), step('b1', { after: 'a1' })],

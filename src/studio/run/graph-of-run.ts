@@ -86,7 +86,8 @@ function hasEnded(step: Step, before: Step): boolean {
 function beforeInTime(step: Step, earlier: readonly Step[]): Step[] {
   const ended = earlier.filter((one) => hasEnded(one, step))
   const lastBegan = ended.reduce((last, { seq }) => Math.max(last, seq), 0)
-  return ended.filter(({ endSeq = 0 }) => endSeq > lastBegan)
+  // A search begins and ends with one event.
+  return ended.filter(({ endSeq = 0 }) => endSeq >= lastBegan)
 }
 
 /** What the code of a workflow says it reached before, unless that still worked: then both are branches of the same. */

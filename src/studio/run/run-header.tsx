@@ -49,7 +49,7 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
           {formatCost(run.cost)} <span class="hidden">{costInWords(run.cost)}</span>
         </span>
       )}
-      <code class="id" title={runId}>
+      <code class="id wide-only" title={runId}>
         …{runId.slice(-6)}
       </code>
       <CopyMenu studio={studio} opened={opened} />

@@ -52,6 +52,30 @@ test('the column of the run is resized by keys, by dragging and by clicks, and s
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
+test('the steps take the room that they need, and the one that is looked at has the rest, with its button to close in its corner', async () => {
+  const { json } = await server.call('POST', '/api/v1/agents/says/run', { input: 'go' })
+  const path = `/studio/s/${json.session_id}/r/${json.run_id}/e/1`
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page, end } = await visit(chromium, server.url, path, { viewport })
+    const run = page.locator('section.run')
+    const boxOf = async (selector: string) => (await run.locator(selector).boundingBox()) ?? expect.fail(selector)
+    for (const mode of ['Compact', 'Graph', 'Timeline']) {
+      await page.getByRole('tab', { name: mode }).click()
+      await run.locator('.timeline, .compact, .graph').waitFor()
+      expect((await boxOf('.inspector')).height, mode).toBeGreaterThan((await boxOf(':scope')).height / 2)
+    }
+    const [timeline, rows] = [await boxOf('.timeline'), await boxOf('.virtual-all')]
+    expect(rows.y + rows.height).toBeLessThanOrEqual(timeline.y + timeline.height + 1)
+    const [header, close] = [await boxOf('header'), await boxOf('.close')]
+    expect(close.x + close.width).toBe(header.x + header.width - 12)
+    expect(close.y).toBe(header.y + 8)
+    expect(await end()).toEqual(nothingWrong)
+  }
+})
+
 test('a first session is said when it comes, after it was said that there is none', async () => {
   const other = await startServer({}, { says: agent({ run: () => 'hello' }) })
   const { page, end } = await visit(chromium, other.url, '/studio')

@@ -92,6 +92,26 @@ const contrasts = `(() => {
   }
 })()`
 
+test.each(['light', 'dark'] as const)(
+  'in the %s colours bars, shapes, edges and the focus are seen',
+  async (scheme) => {
+    const { session_id, run_id } = await studio.ask('refunds', 'refund order 4711')
+    const path = `/studio/s/${session_id}/r/${run_id}/e/3`
+    const { page, end } = await visit(chromium, studio.server.url, path, { colorScheme: scheme })
+    await page.getByRole('button', { name: 'Allow' }).waitFor()
+    await page.locator('.inspector .panel').waitFor()
+    await page.getByRole('row').first().focus()
+    await page.keyboard.press('Shift+Tab')
+    const { chosen: _byALine, ...found } = (await page.evaluate(contrasts)) as Record<string, number>
+    expect(Object.keys(found)).toEqual(['bars', 'shapes', 'focus', 'edges'])
+    for (const [what, ratio] of Object.entries(found)) {
+      expect(ratio, what).toBeGreaterThanOrEqual(3)
+      expect(ratio, what).toBeLessThan(22)
+    }
+    expect(await end()).toEqual(nothingWrong)
+  },
+)
+
 describe.each(['light', 'dark'] as const)('in the forced colours of a %s system', (colorScheme) => {
   test('bars, states, what is chosen and the focus are seen', async () => {
     const { session_id, run_id } = await studio.ask('refunds', 'refund order 4711')

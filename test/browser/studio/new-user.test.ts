@@ -90,6 +90,8 @@ test('in a new project of team the team is asked in five steps, and its members 
 
 test('in a new project of workflow a form asks for what the workflow takes, and its run shows the steps', async () => {
   await inNewProject('workflow', async ({ page, click, write, steps }) => {
+    // The documents are read: before, the report would say that nothing is known.
+    await page.getByRole('button', { name: /^What does “.+” say/ }).waitFor()
     await click(page.getByRole('radio', { name: /^report/ }))
     await write(page.getByLabel(/^topic/), 'green tea')
     expect(await lookAt(page)).toEqual([])

@@ -158,6 +158,11 @@ test('two thousand steps are a few rows, all of which the keys reach at once', a
   await page.keyboard.press('k')
   await expect.poll(() => row(page, /^tool call tool 1999 /).getAttribute('aria-selected')).toBe('true')
   expect(await grid(page).getByRole('row').count()).toBeLessThan(120)
+  const heights = await page.evaluate(
+    "['.inspector', 'section.run'].map((one) => document.querySelector(one).clientHeight)",
+  )
+  const [inspector = 0, column = 0] = heights as number[]
+  expect(inspector).toBeGreaterThan(column * 0.4)
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
