@@ -1,4 +1,11 @@
-import type { ProjectTest, ProjectTestList, SaveTestRequest, TestEvent } from '../wire/saved-test.ts'
+import type {
+  KeptTestRuns,
+  ProjectTest,
+  ProjectTestList,
+  RunTestsRequest,
+  SaveTestRequest,
+  TestEvent,
+} from '../wire/saved-test.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
 import { parseEvent, readStream } from './transport/stream.ts'
@@ -8,13 +15,15 @@ export type TestResult = Exclude<TestEvent, { type: 'error' }>
 /** The saved tests of a project that `agentserve dev` serves; elsewhere these calls fail with `not_found`. For operators. */
 export interface TestsClient {
   list(options?: CallOptions): Promise<ProjectTestList>
+  /** The last 100 runs of tests, newest first. */
+  runs(options?: CallOptions): Promise<KeptTestRuns>
   /** Writes `test/<name>.session.json`. Throws `conflict` if it is there. */
   save(test: SaveTestRequest, options?: CallOptions): Promise<ProjectTest>
   /**
-   * Runs all tests, or those with these names: a `result` for each, then `end`. Leaving the loop stops them. Throws `conflict`
-   * while others are running.
+   * Runs all tests, or those in `names`: a `result` for each, then `end`. Leaving the loop stops them. Throws `conflict` while
+   * others are running. With `mode: 'scores'` the models of the config are asked, which may cost money.
    */
-  run(names?: readonly string[], options?: CallOptions): Promise<AsyncIterableIterator<TestResult>>
+  run(tests?: RunTestsRequest, options?: CallOptions): Promise<AsyncIterableIterator<TestResult>>
 }
 
 export function createTestsClient(connection: Connection, prefix: string, silenceMs: number): TestsClient {
@@ -22,12 +31,13 @@ export function createTestsClient(connection: Connection, prefix: string, silenc
   return {
     list: (options) => connection.get(path, options),
     save: (test, options) => connection.post(path, test, 'never', options),
-    async run(names, options) {
+    runs: (options) => connection.get(`${path}/runs`, options),
+    async run(tests = {}, options) {
       const answer = await connection.open({
         ...options,
         method: 'POST',
         path: `${path}/run`,
-        body: names === undefined ? {} : { names },
+        body: tests,
         repeat: 'never',
         long: true,
       })

@@ -26,8 +26,8 @@ import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { isLocal } from './listen.ts'
 import { assertNoClash } from './path-clash.ts'
-import { savedTestOf } from './project-tests.ts'
 import { servedStudio } from './served-studio.ts'
+import { savedTestOf } from './tests/saved-test-of.ts'
 import type { HealthRouter } from './types.ts'
 
 export interface MountingOptions

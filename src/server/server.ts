@@ -23,11 +23,11 @@ import { createMetrics } from './metrics.ts'
 import { createMounting } from './mounting.ts'
 import { toEntity } from './parts.ts'
 import { pathsOf } from './path-clash.ts'
-import { createProjectTests } from './project-tests.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
 import { servedStudio } from './served-studio.ts'
 import { composeServices } from './services.ts'
+import { createProjectTests } from './tests/project-tests.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
 const nothing: Recovered = { interrupted: [], queued: [] }
@@ -178,7 +178,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     live,
     mode,
     root: initial.root,
-    projectTests: loadConfig && createProjectTests(initial.root, loadConfig),
+    projectTests: loadConfig && createProjectTests(initial.root, initial.dataFolder, loadConfig),
     clock,
     readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.(), spans: telemetry?.numbers }),

@@ -10,7 +10,7 @@ import type { LoadFailure } from '../service/live/items.ts'
 import type { Services } from '../service/services.ts'
 import type { DataFolderLock, FolderOwner } from '../store/data-folder.ts'
 import type { ServerMode } from '../wire/me.ts'
-import type { ConfigOnDisk } from './project-tests.ts'
+import type { ConfigOnDisk } from './tests/project-tests.ts'
 
 export interface ShutdownOptions {
   /** For active work, before it is cancelled; default 10 s. */

@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UserConfig } from '../config/types.ts'
-import { isAppError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import { addUsage, type Usage } from '../core/run.ts'
-import { Player } from '../runnables/again/player.ts'
-import { answersTo, type SavedRequest, told } from './pauses.ts'
-import { openWith, type RunResult, type TestProject } from './project.ts'
+import type { RunResult } from './project.ts'
 import type { SavedTest, SavedTurn } from './saved-test.ts'
+import { type PlayOptions, playTurns } from './turns.ts'
 
 /** One difference from the saved conversation. */
 export interface Difference {
@@ -28,68 +26,21 @@ export interface PlayedTest {
   updated: SavedTest
 }
 
-export interface PlayOptions {
-  root: string
-  /** Overrides the setting of the test. */
-  tools?: SavedTest['tools'] | undefined
-  signal?: AbortSignal | undefined
-}
-
 /** Replays a saved conversation against a config: agents, tools and workflows come from the config, model answers from the test. */
 export async function playSavedTest(config: UserConfig, saved: SavedTest, options: PlayOptions): Promise<PlayedTest> {
-  const player = new Player()
-  const { signal } = options
-  const recorded = (options.tools ?? saved.tools) === 'recorded'
-  const model = player.model()
-  await using project = await openWith(config, options.root, {
-    model: (setting) => (setting === undefined ? undefined : model),
-    ...(recorded ? { tools: (tools) => player.tools(tools) } : {}),
-  })
   const played: PlayedTest = { passed: true, differences: [], notes: [], usage: null, updated: { ...saved, turns: [] } }
-  let sessionId: string | undefined
-  for (const [place, turn] of saved.turns.entries()) {
-    player.begin({ model_calls: turn.model_calls, tool_calls: turn.expect.tool_calls })
-    const begun = await project.run(saved.entity, turn.input, {
-      ...(sessionId && { sessionId }),
-      ...(signal && { signal }),
-    })
-    signal?.throwIfAborted()
-    const { result, unanswered } = await answer(project, begun, turn.pauses ?? [])
-    signal?.throwIfAborted()
-    if (unanswered !== undefined) played.differences.push({ turn: place + 1, what: 'waiting', ...unanswered })
+  for await (const { place, turn, result, unanswered, player } of playTurns(config, saved, options)) {
+    if (unanswered !== undefined) played.differences.push({ turn: place, what: 'waiting', ...unanswered })
     played.usage = result.usage === null ? played.usage : addUsage(played.usage, result.usage)
-    sessionId = result.session_id
     const expect = toExpectation(result)
-    played.differences.push(...compare(place + 1, turn, expect, player.asked))
+    played.differences.push(...compare(place, turn, expect, player.asked))
     if (player.changedPrompts > 0) {
-      played.notes.push(`turn ${place + 1}: ${player.changedPrompts} of ${player.asked} prompts have changed`)
+      played.notes.push(`turn ${place}: ${player.changedPrompts} of ${player.asked} prompts have changed`)
     }
     played.updated.turns.push({ ...turn, expect })
   }
   played.passed = played.differences.length === 0
   return played
-}
-
-/** Gives the saved answers as long as the run waits for what it waited for then. */
-async function answer(
-  project: TestProject,
-  begun: RunResult,
-  pauses: readonly SavedRequest[][],
-): Promise<{ result: RunResult; unanswered?: Pick<Difference, 'expected' | 'actual'> }> {
-  let result = begun
-  for (const saved of pauses) {
-    const given = answersTo(result.waiting, saved)
-    if (given === undefined) return { result, unanswered: { expected: told(saved), actual: told(result.waiting) } }
-    try {
-      result = await project.resume(result.run_id, given)
-    } catch (error) {
-      // The answer of then is none to the question of now.
-      if (!isAppError(error) || error.code !== 'invalid_request') throw error
-      return { result, unanswered: { expected: told(saved), actual: error.message } }
-    }
-  }
-  if (result.waiting.length === 0) return { result }
-  return { result, unanswered: { expected: [], actual: told(result.waiting) } }
 }
 
 function toExpectation({ status, text, events, error, tool_calls }: RunResult): SavedTurn['expect'] {

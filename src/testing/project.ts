@@ -5,8 +5,9 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { isRemote } from '../core/knowledge/remote-source.ts'
 import { type GivenPart, lastDataOf } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
-import type { CallAnswer, RunRecord, Waiting } from '../core/run.ts'
+import type { CallAnswer, Cost, RunRecord, Waiting } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
+import { markCited } from '../core/text/citations.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
 import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
 
@@ -46,9 +47,13 @@ export interface RunResult {
   tool_calls: TestToolCall[]
   /** The names of the sources of the answer. */
   sources: string[]
+  /** Those among them that the answer cites. */
+  cited: string[]
   /** All events, including prompts. */
   events: RunEvent[]
   usage: RunRecord['usage']
+  /** Null when the price of a part is not known. */
+  cost: Cost | null
   /** What the run waits for. Empty unless its status is `input_required`. */
   waiting: Waiting[]
 }
@@ -166,9 +171,15 @@ async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResul
     data: lastDataOf(answer?.parts ?? []),
     error: record.error,
     tool_calls: recordedCalls(events),
-    sources: [...new Set(record.sources.map(({ source }) => source))],
+    sources: namesOf(record.sources),
+    cited: namesOf(markCited(record.sources, answer?.parts ?? []).filter(({ cited }) => cited)),
     events,
     usage: record.usage,
+    cost: server.services.costs.ofRun(record),
     waiting: record.waiting,
   }
+}
+
+function namesOf(sources: RunRecord['sources']): string[] {
+  return [...new Set(sources.map(({ source }) => source))]
 }

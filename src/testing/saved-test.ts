@@ -4,12 +4,17 @@ import type { RunEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
 import type { RunRecord, RunStatus } from '../core/run.ts'
+import { problemOfDeclaredScorer } from '../core/scoring/problem.ts'
+import type { DeclaredScorer } from '../core/scoring/scorer.ts'
 import { type PlayedCall, promptHash } from '../runnables/again/player.ts'
 import { pausesOf, type SavedRequest } from './pauses.ts'
 import type { TestToolCall } from './project.ts'
 
 /** A recorded answer of a model, replayed when the test runs. */
 export interface SavedModelCall extends PlayedCall {}
+
+/** By name. `false` takes away one of the config or of the whole test. */
+export type GivenScorers = Readonly<Record<string, DeclaredScorer | false>>
 
 export interface SavedTurn {
   input: Part[]
@@ -23,6 +28,8 @@ export interface SavedTurn {
     error?: string
     tool_calls: TestToolCall[]
   }
+  /** Only for this turn. */
+  scorers?: GivenScorers
 }
 
 /** A conversation as a test: the input, the answers of the models and the output. */
@@ -31,6 +38,8 @@ export interface SavedTest {
   entity: string
   /** `recorded`: tools return their recorded results; `live`: tools are run. */
   tools: 'recorded' | 'live'
+  /** For every turn, besides those of the config. */
+  scorers?: GivenScorers
   turns: SavedTurn[]
 }
 
@@ -154,5 +163,17 @@ export function parseSavedTest(text: string, name: string): SavedTest {
         isPauses(turn.pauses),
     )
   if (!sound) throw new AppError('invalid_request', `${name} is not a file written by \`sessions save-test\`.`)
+  checkScorers(test.scorers, `${name}: scorers`)
+  for (const [place, { scorers }] of (test.turns ?? []).entries())
+    checkScorers(scorers, `${name}: turns.${place}.scorers`)
   return { ...(test as SavedTest), tools: test.tools ?? 'recorded' }
+}
+
+function checkScorers(scorers: unknown, path: string): void {
+  if (scorers === undefined) return
+  if (!isObject(scorers)) throw new AppError('invalid_request', `${path} must be an object with one scorer per name.`)
+  for (const [name, scorer] of Object.entries(scorers as object)) {
+    const problem = scorer === false ? undefined : problemOfDeclaredScorer(scorer)
+    if (problem !== undefined) throw new AppError('invalid_request', `${path}.${name} ${problem}.`)
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { integer, json, text } from '../schema/request-field.ts'
+import { flag, integer, json, oneOf, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { CallAnswer, RunError, RunStatus, Usage } from './event.ts'
+import { CallAnswer, Cost, RunError, RunStatus, Usage } from './event.ts'
 import { Part } from './message.ts'
 
 const toolCall = { name: z.string(), input: json(), output: json().exactOptional(), error: z.string().exactOptional() }
@@ -87,7 +87,20 @@ export type ProjectTestList = z.infer<typeof ProjectTestList>
 
 export const RunTestsRequest = component(
   'RunTestsRequest',
-  z.object({ names: z.array(text()).max(1000, { error: 'must have at most 1000 names' }).optional() }),
+  z.object({
+    names: z.array(text()).max(1000, { error: 'must have at most 1000 names' }).optional(),
+    mode: oneOf(['replay', 'scores'])
+      .default('replay')
+      .describe(
+        '`replay`: models give their recorded answers. `scores`: the models of the config are asked, and scorers judge.',
+      ),
+    times: integer(1, 10)
+      .default(1)
+      .describe('How often each test is played. One that passes some of the times is flaky.'),
+    update: flag()
+      .default(false)
+      .describe('Writes the answers of now into the files of tests that differ; only with `replay`.'),
+  }),
 )
 
 const difference = z.object({
@@ -97,22 +110,61 @@ const difference = z.object({
   actual: json(),
 })
 
+const result = {
+  name: z.string().describe('Its path in the project, without `.session.json`.'),
+  passed: z.boolean().describe('Each time that it was played.'),
+  flaky: z.boolean().describe('It passed some of the times.'),
+  passes: integer(0),
+  times: integer(1),
+  score: z.number().nullable().describe('The mean of all scores, from 0 to 1; null without scores.'),
+  score_by_scorer: z.record(z.string(), z.number()),
+  usage: Usage.nullable().describe('Of the answers, recorded or new, over all times.'),
+  cost: Cost.nullable().describe('Of the answers; null when a price is not known, as for recorded ones.'),
+  duration_ms: z.number(),
+}
+
+const KeptTestRun = component(
+  'KeptTestRun',
+  z.object({
+    at: timestamp(),
+    mode: z.enum(['replay', 'scores']),
+    commit: z.string().nullable().describe('Of the repository that the project is in; null without one.'),
+    changed: z.boolean().describe('Files differed from that commit.'),
+    results: z.array(z.object(result)),
+  }),
+)
+
+/** Newest first. */
+export const KeptTestRuns = component('KeptTestRuns', z.object({ runs: z.array(KeptTestRun) }))
+export type KeptTestRuns = z.infer<typeof KeptTestRuns>
+
 /** An event of a run of tests. */
 export const TestEvent = component(
   'TestEvent',
   z.discriminatedUnion('type', [
     z.object({
       type: z.literal('result'),
-      name: z.string(),
-      passed: z.boolean(),
       differences: z.array(difference),
       notes: z.array(z.string()).describe('Changes that did not affect the outcome.'),
       problem: z.string().nullable().describe('Why the file can not be played; else null.'),
-      duration_ms: z.number(),
-      usage: Usage.nullable().describe('Of the recorded answers that were played.'),
+      updated: z.boolean().describe('The file has the answers of now.'),
+      scores: z.array(
+        z.object({
+          turn: integer(1),
+          scorer: z.string(),
+          score: z.number().nullable().describe('From 0 to 1; null when the scorer failed.'),
+          passed: z.boolean(),
+          reason: z.string().exactOptional(),
+          problem: z.string().exactOptional(),
+        }),
+      ),
+      judge_usage: Usage.nullable().describe('Of the models that judged.'),
+      ...result,
     }),
     z.object({ type: z.literal('end'), passed: z.int(), failed: z.int() }),
     z.object({ type: z.literal('error'), error: RunError }),
   ]),
 )
 export type TestEvent = z.infer<typeof TestEvent>
+export type RunTestsRequest = z.input<typeof RunTestsRequest>
+export type TestsToRun = z.output<typeof RunTestsRequest>

@@ -150,7 +150,8 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   saveProjectTest: [
     async ({ client, session }) => client.tests.save({ session_id: await session(), name: `saved-${++contents}` }),
   ],
-  runProjectTests: [async ({ client }) => collect(await client.tests.run([]))],
+  runProjectTests: [async ({ client }) => collect(await client.tests.run({ names: [] }))],
+  listProjectTestRuns: [({ client }) => client.tests.runs()],
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
   exportUser: [async ({ client }) => collect(await client.users.export('nobody'))],

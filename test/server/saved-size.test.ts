@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../src/core/event.ts'
-import { savedTestOf } from '../../src/server/project-tests.ts'
+import { savedTestOf } from '../../src/server/tests/saved-test-of.ts'
 import type { Services } from '../../src/service/services.ts'
 
 test('a session whose record is larger than a test may be is refused, and read no further', async () => {

@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text form markdown', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
@@ -109,7 +109,7 @@ const floors: Record<string, Floor> = {
   server: {
     rooms: ['*'],
     except: ['cli', 'client', 'index', 'studio'],
-    folders: ['.', 'database remote served folder'],
+    folders: ['.', 'database remote served folder tests'],
   },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
@@ -118,7 +118,7 @@ const floors: Record<string, Floor> = {
       'commands',
       'commands/sessions commands/doctor',
       'commands/runs',
-      'browse dev init help mcp',
+      'browse dev init help mcp tests',
       'chat ingest connect',
       'chat/line chat/form chat/turn',
       'knowledge',
@@ -127,7 +127,7 @@ const floors: Record<string, Floor> = {
       'terminal',
     ],
   },
-  testing: { rooms: [...ground, 'runnables', 'models', 'server'], types: ['config'] },
+  testing: { rooms: [...ground, 'schema', 'runnables', 'models', 'server'], types: ['config'] },
   index: { rooms: ['*'], except: ['cli', 'studio'] },
 }
 

@@ -4,7 +4,7 @@ import type { Services } from '../../service/services.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 import type { Readiness } from '../../wire/health.ts'
 import type { ServerMode } from '../../wire/me.ts'
-import type { ProjectTest, SavedTest, TestEvent } from '../../wire/saved-test.ts'
+import type { KeptTestRuns, ProjectTest, SavedTest, TestEvent, TestsToRun } from '../../wire/saved-test.ts'
 
 /** The saved tests in the project's folder. */
 export interface ProjectTests {
@@ -12,7 +12,9 @@ export interface ProjectTests {
   /** Writes `test/<name>.session.json`; the name is no path. Throws `conflict` if it is there. */
   save(name: string, test: SavedTest): Promise<ProjectTest>
   /** All, or those with these names. Throws `invalid_request` for an unknown name, `conflict` while tests are running. */
-  run(names: readonly string[] | undefined, signal: AbortSignal): AsyncIterable<TestEvent>
+  run(wanted: TestsToRun, signal: AbortSignal): AsyncIterable<TestEvent>
+  /** Earlier runs, newest first. */
+  runs(): Promise<KeptTestRuns['runs']>
 }
 
 export interface ApiSettings {

@@ -1,10 +1,16 @@
 import { toAppError } from '../../core/error.ts'
 import { encodeEvent } from '../../core/sse.ts'
 import { json, sse } from '../../http/reply.ts'
-import type { HttpRequest } from '../../http/request.ts'
 import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { parseBody } from '../../wire/parse.ts'
-import { ProjectTest, ProjectTestList, RunTestsRequest, SaveTestRequest, TestEvent } from '../../wire/saved-test.ts'
+import {
+  KeptTestRuns,
+  ProjectTest,
+  ProjectTestList,
+  RunTestsRequest,
+  SaveTestRequest,
+  TestEvent,
+} from '../../wire/saved-test.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
@@ -35,26 +41,29 @@ export function projectTestRoutes({ prefix, savedTest, projectTests: tests }: Ap
         return json(await tests.save(name, await savedTest(services, sessionId)), 201)
       },
     }),
+    route('GET', `${path}/runs`, 'listProjectTestRuns', {
+      summary: 'List earlier runs of the tests',
+      description: `${onlyInDev} The last 100, newest first, each with the commit of the project.`,
+      responses: { 200: jsonAnswer('The runs.', KeptTestRuns) },
+      errors: [],
+      handle: async () => json({ runs: await tests.runs() }),
+    }),
     route('POST', `${path}/run`, 'runProjectTests', {
       summary: 'Run saved tests of the project',
       description:
-        `${onlyInDev} All tests, or those in \`names\`, with the config as it is on disk. Models give their recorded answers; so do ` +
-        'tools, unless the test says `live`. A `result` for each test, then `end`. One run of tests at a time (409).',
+        `${onlyInDev} All tests, or those in \`names\`, with the config as it is on disk. Tools give their recorded results, unless the ` +
+        'test says `live`; so do models, unless `mode` is `scores`. A `result` for each test, then `end`. One run of tests at a time (409).',
       body: { required: false, content: { 'application/json': RunTestsRequest } },
       responses: {
         200: { description: 'Server-sent events.', content: { 'text/event-stream': TestEvent } },
       },
       errors: ['conflict', 'invalid_request'],
       handle: async (request) => {
-        const { names } = await readNames(request)
-        return sse(toFrames(tests.run(names, request.signal)))
+        const wanted = parseBody(RunTestsRequest, (await request.body.json()) ?? {})
+        return sse(toFrames(tests.run(wanted, request.signal)))
       },
     }),
   ]
-}
-
-async function readNames(request: HttpRequest) {
-  return parseBody(RunTestsRequest, (await request.body.json()) ?? {})
 }
 
 /** What fails before the first result is the answer of the request; afterwards it is the last event. */

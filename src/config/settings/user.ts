@@ -6,6 +6,7 @@ import type { McpServer } from '../../runnables/mcp/settings.ts'
 import { callback, choose, duration, integer, list, object, oneOf, settings, text } from '../../schema/field.ts'
 import { modelChoice } from '../../schema/model.ts'
 import { prices } from './prices.ts'
+import { scorers } from './scorers.ts'
 import { collection, numberFormats, serverSettings } from './server.ts'
 import { size } from './size.ts'
 import { knowledgeSource } from './sources.ts'
@@ -58,6 +59,8 @@ const userFields = settings({
   /** What models cost in USD per million tokens, by name: `'openai/gpt-5': { input, output }`, or `'local'`. */
   prices: prices().default({}),
   server: serverSettings.prefault({}),
+  /** How good answers are, by name: what `agentserve test --scores` and the studio's tests ask of every saved conversation. */
+  scorers: scorers().default({}),
   /** Called at shutdown, and when a reload has replaced this config and its last run has ended. */
   dispose: callback<() => void | Promise<void>>().optional(),
 })

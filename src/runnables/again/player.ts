@@ -34,12 +34,15 @@ export class Player {
   asked = 0
   /** Those among them whose prompt is not the recorded one. */
   changedPrompts = 0
+  /** The names of tools that were called with an input that is not recorded. */
+  unrecorded: string[] = []
 
   begin({ model_calls, tool_calls }: PlayedTurn): void {
     this.#modelCalls = [...model_calls]
     this.#toolCalls = [...tool_calls]
     this.asked = 0
     this.changedPrompts = 0
+    this.unrecorded = []
   }
 
   model(): PlayedModel {
@@ -91,6 +94,7 @@ export class Player {
     return async (input: unknown): Promise<Json> => {
       const place = this.#toolCalls.findIndex((call) => call.name === name && isSameJson(call.input, toJson(input)))
       const [call] = place < 0 ? [] : this.#toolCalls.splice(place, 1)
+      if (call === undefined) this.unrecorded.push(name)
       if (call === undefined) throw new Error(`There is no recorded call of '${name}' with ${JSON.stringify(input)}.`)
       if (call.error !== undefined) throw new Error(call.error)
       return call.output ?? null

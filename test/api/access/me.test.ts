@@ -86,7 +86,7 @@ test('documents can be changed only where there are routes for it', async () => 
 const never = () => {
   throw new Error('nothing is called')
 }
-const projectTests = { list: never, save: never, run: never }
+const projectTests = { list: never, save: never, run: never, runs: never }
 
 test.each<[ServerMode, boolean]>([
   ['dev', true],

@@ -63,7 +63,7 @@ export function mountedRoutes(): MountedRoute[] {
     root: '/project',
     again: true,
     savedTest: never,
-    projectTests: { list: never, save: never, run: never },
+    projectTests: { list: never, save: never, run: never, runs: never },
     clock: Date.now,
     authRequired: true,
     live: {} as Live,
