@@ -35,7 +35,15 @@ export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/protocols/a2a.ts'
 export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
 export type { RunTrace } from '../wire/run-trace.ts'
-export type { ProjectTest, ProjectTestList, SavedTest, SaveTestRequest, TestEvent } from '../wire/saved-test.ts'
+export type {
+  KeptTestRuns,
+  ProjectTest,
+  ProjectTestList,
+  RunTestsRequest,
+  SavedTest,
+  SaveTestRequest,
+  TestEvent,
+} from '../wire/saved-test.ts'
 export type {
   CreateSessionRequest,
   ForkSessionRequest,

@@ -12,10 +12,12 @@ const usage = { input_tokens: 30, output_tokens: 4, total_tokens: 34 }
 let server: RunningTestServer
 let executed = 0
 let answer = 'Here.'
+let next: (() => string) | undefined
 const gate = { opened: Promise.resolve() as Promise<unknown>, reached: Promise.withResolvers<void>(), aborted: 0 }
 
 beforeEach(async () => {
   answer = 'Here.'
+  next = undefined
   const lookUp = tool({
     inputSchema: z.object({ word: z.string() }),
     execute: async ({ word }) => {
@@ -29,7 +31,7 @@ beforeEach(async () => {
       yield { type: 'input_required', call_id: 'may', prompt: 'May I?' }
     },
   })
-  const own = agent({ run: async () => answer })
+  const own = agent({ run: async () => next?.() ?? answer })
   const gated = agent({
     async *run({ signal }) {
       gate.reached.resolve()
@@ -124,6 +126,52 @@ describe('the tests of a project', () => {
       differences: [{ turn: 1, what: 'content', expected: 'Here.', actual: 'There.' }],
     })
     expect(events[1]).toEqual({ type: 'end', passed: 0, failed: 1 })
+  })
+
+  test('are played several times, and one that passes some of them is flaky', async () => {
+    await save(await converse('own', 'where?'), 'where')
+    let asked = 0
+    next = () => (++asked === 2 ? 'There.' : 'Here.')
+    const { events } = await play({ times: 3, update: true })
+    expect(events[0]).toMatchObject({ passed: false, flaky: true, passes: 2, times: 3, updated: false })
+    expect(events[0].differences).toHaveLength(1)
+    for (const times of [0, 11, 1.5, '2']) expect([times, (await play({ times })).status]).toEqual([times, 400])
+  })
+
+  test('take the answers of now when they are told to', async () => {
+    await save(await converse('own', 'where?'), 'where')
+    answer = 'There.'
+    const { events } = await play({ update: true })
+    expect(events[0]).toMatchObject({ passed: false, updated: true })
+    expect((await play()).events[0]).toMatchObject({ passed: true, updated: false })
+    expect((await play({ update: true, mode: 'scores' })).status).toBe(400)
+  })
+
+  test('are scored by the scorers of the config and of the file', async () => {
+    await save(await converse('own', 'where?'), 'where')
+    const file = join(server.folder, 'test/where.session.json')
+    const saved = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ ...saved, scorers: { place: { contains: ['here', 'there'] } } }))
+    const { events } = await play({ mode: 'scores' })
+    expect(events[0]).toMatchObject({ passed: false, problem: null, score: 0.5, score_by_scorer: { place: 0.5 } })
+    expect(events[0].scores).toEqual([
+      { turn: 1, scorer: 'place', score: 0.5, passed: false, reason: "does not contain 'there'" },
+    ])
+  })
+
+  test('are kept run by run, newest first', async () => {
+    expect((await server.call('GET', `${tests}/runs`)).json).toEqual({ runs: [] })
+    await save(await converse('own', 'where?'), 'where')
+    await play()
+    answer = 'There.'
+    await play()
+    const { runs } = (await server.call('GET', `${tests}/runs`)).json
+    expect(
+      runs.map(({ mode, results }: { mode: string; results: { passed: boolean }[] }) => [mode, results[0]?.passed]),
+    ).toEqual([
+      ['replay', false],
+      ['replay', true],
+    ])
   })
 
   test('are never written over, and their name is no path', async () => {
