@@ -157,6 +157,19 @@ const completion = { id: 'chatcmpl-01kcz6t8d3m0x4zv', created: 1_790_000_000, mo
 const chatMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello there' }] }
 const officialMessage = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello there' }] } }
 
+const testResult = {
+  name: 'test/request-size',
+  passed: true,
+  flaky: false,
+  passes: 1,
+  times: 1,
+  score: null,
+  score_by_scorer: {},
+  usage,
+  cost: null,
+  duration_ms: 41,
+}
+
 export const examples: Readonly<Record<string, unknown>> = {
   CreateSessionRequest: { agent_id: 'echo', user_id: 'ann', name: 'Limits', metadata: { ticket: 4711 } },
   UpdateSessionRequest: { name: 'Limits of requests', metadata: null },
@@ -285,13 +298,16 @@ export const examples: Readonly<Record<string, unknown>> = {
   RunTestsRequest: { names: ['test/request-size'] },
   TestEvent: {
     type: 'result',
-    name: 'test/request-size',
-    passed: true,
     differences: [],
     notes: [],
     problem: null,
-    duration_ms: 41,
-    usage,
+    updated: false,
+    scores: [],
+    judge_usage: null,
+    ...testResult,
+  },
+  KeptTestRuns: {
+    runs: [{ at, mode: 'replay', commit: '3f0c1a9be2d4', changed: false, results: [testResult] }],
   },
   Me: {
     user_id: 'ann',
