@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown'
+import { bundleLance } from './scripts/bundled/lance.ts'
 import { tellBundled } from './scripts/bundled/plugin.ts'
 import { chunkOf } from './scripts/studio/chunk-of.ts'
 import { studioAssets } from './scripts/studio/plugin.ts'
@@ -33,7 +34,7 @@ const program = defineConfig({
     alwaysBundle: [/^zod(\/|$)/, /^@modelcontextprotocol\/(?:server|core)(\/|$)/],
     dts: { neverBundle: [/^zod(\/|$)/] },
   },
-  plugins: [tellBundled([swagger], prices)],
+  plugins: [bundleLance(), tellBundled([swagger], prices)],
   copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']
     .map((file) => ({
       from: `${swagger}/${file}`,

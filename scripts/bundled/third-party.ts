@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BundledPackage } from './packages.ts'
 
-const line = '-'.repeat(80)
+const line = '='.repeat(80)
 /** In characters; the ISC licence has 700. */
 const shortestLicence = 500
 

@@ -144,7 +144,7 @@ const homes: readonly Home[] = [
   { library: 'sqlite3', at: ['store/'] },
   { library: 'pg', at: ['store/postgres/'] },
   { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts', 'knowledge/vectors/indexing.ts'] },
-  { library: 'apache-arrow', at: ['knowledge/vectors/lancedb.ts'] },
+  { library: 'apache-arrow', at: ['knowledge/vectors/arrow.ts'] },
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },

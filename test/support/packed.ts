@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -18,13 +19,14 @@ export interface Installed {
 
 /**
  * The package as a user has it after an installation: the tarball of `npm pack`, unpacked, and beside it nothing but the
- * packages that it names under `dependencies`, and `extra` ones. These are links to the ones here, so that no test waits for
+ * packages that it names under `dependencies` and the optional ones of this platform, and `extra` ones. These are links to the ones here, so that no test waits for
  * a registry; their own dependencies are found where they really are.
  */
 export async function installPacked(extra: readonly string[] = []): Promise<Installed> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-packed-'))
-  const { home, files, dependencies } = await unpackPacked(root, folder)
-  for (const name of [...dependencies, ...extra]) {
+  const { home, files, dependencies, optional } = await unpackPacked(root, folder)
+  const present = optional.filter((name) => existsSync(join(root, 'node_modules', name)))
+  for (const name of [...dependencies, ...present, ...extra]) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link, 'dir')
@@ -52,8 +54,14 @@ export async function unpackPacked(source: string, folder: string) {
   await rm(tarball)
   const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
+    optionalDependencies?: Record<string, string>
   }
-  return { home, files: packed.files.map(({ path }) => path), dependencies: Object.keys(manifest.dependencies) }
+  return {
+    home,
+    files: packed.files.map(({ path }) => path),
+    dependencies: Object.keys(manifest.dependencies),
+    optional: Object.keys(manifest.optionalDependencies ?? {}),
+  }
 }
 
 interface Packed {

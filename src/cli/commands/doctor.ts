@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { ResolvedConfig } from '../../config/types.ts'
+import { loadVectors } from '../../server/served/libraries.ts'
 import { describeError, UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { addProjectFlags, type ProjectOptions } from '../command/flags.ts'
@@ -14,7 +15,13 @@ import { terminalText } from '../terminal/text.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Finding, ok, warning, wrong } from './doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from './doctor/machine.ts'
-import { checkModels, checkReranker, checkSentenceModel } from './doctor/models.ts'
+import {
+  checkModels,
+  checkReranker,
+  checkSentenceModel,
+  checkTransformers,
+  checkTransformersPackage,
+} from './doctor/models.ts'
 import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, existing } from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { checkTelemetry } from './doctor/telemetry.ts'
@@ -74,7 +81,7 @@ async function* checkAll(context: CommandContext, options: ProjectOptions): Asyn
     yield finding
   }
   // Opening the knowledge base opens the sessions too.
-  if (isSound) yield await checkKnowledge(context, options)
+  if (isSound) yield* checkKnowledge(context, options)
 }
 
 async function* checkAllStorage(config: ResolvedConfig, whole: boolean): AsyncGenerator<Finding> {
@@ -84,9 +91,9 @@ async function* checkAllStorage(config: ResolvedConfig, whole: boolean): AsyncGe
 
 async function* examine(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
   yield checkNode()
-  yield await checkLibrary('sqlite3', 'keeps sessions', true)
-  yield await checkLibrary('@lancedb/lancedb', 'keeps vectors', true)
-  yield await checkLibrary('@huggingface/transformers', 'embeds sentences', false)
+  yield await checkLibrary('sqlite3', 'keeps sessions')
+  yield await checkLibrary('LanceDB', 'keeps vectors', loadVectors)
+  yield checkTransformersPackage()
   const dataFolder = await findDataFolder(options)
   const running = await findRunningServer(dataFolder)
   yield await checkFolder(dataFolder, running)
@@ -112,7 +119,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
     yield finding
   }
   await config.dispose?.()
-  if (isSound && folder === dataFolder) yield await checkKnowledge(context, options)
+  if (isSound && folder === dataFolder) yield* checkKnowledge(context, options)
 }
 
 function accept(context: CommandContext, options: ProjectOptions, entry: string): AsyncGenerator<Finding> {
@@ -128,16 +135,20 @@ async function readConfig(options: ProjectOptions, signal: AbortSignal): Promise
   }
 }
 
-async function checkKnowledge(context: CommandContext, options: ProjectOptions): Promise<Finding> {
+async function* checkKnowledge(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
   try {
-    const { documents, chunks, vectors, pending } = await withClient(options, context, ({ knowledge }) =>
-      knowledge.status({ signal: context.signal }),
+    const { documents, chunks, vectors, pending, embedding_model } = await withClient(
+      options,
+      context,
+      ({ knowledge }) => knowledge.status({ signal: context.signal }),
     )
     const counts = `${documents} documents, ${chunks} chunks, ${vectors} vectors`
-    if (pending === 0 && chunks === vectors) return ok('knowledge', counts)
-    return warning('knowledge', `${counts}; ${pending} documents have no vectors yet`, 'agentserve knowledge reindex')
+    if (embedding_model.provider === 'transformers') yield await checkTransformers(embedding_model)
+    if (pending === 0 && chunks === vectors) yield ok('knowledge', counts)
+    else
+      yield warning('knowledge', `${counts}; ${pending} documents have no vectors yet`, 'agentserve knowledge reindex')
   } catch (error) {
-    return wrong('knowledge', describeError(error), 'follow the message')
+    yield wrong('knowledge', describeError(error), 'follow the message')
   }
 }
 

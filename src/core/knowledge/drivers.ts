@@ -138,6 +138,8 @@ export interface Embedders {
     provider: string,
     options?: { progress?: (progress: DownloadProgress) => void; signal?: AbortSignal | undefined },
   ): Promise<void>
+  /** What an embedder on this machine lacks to embed anything, and what to do about it. */
+  problem(embedding: Embedding): Promise<string | undefined>
   open(embedding: Embedding): Promise<Embedder>
 }
 

@@ -5,7 +5,8 @@ import { downloadModel } from './model-download.ts'
 import { type ModelType, modelCacheFolder } from './model-files.ts'
 import { measureDimensions, openAiEmbedder } from './openai.ts'
 import { shippedTable, staticEmbedder, staticEmbedding } from './static.ts'
-import { defaultModel, findModel, transformersEmbedder, unusableModel } from './transformers.ts'
+import { defaultModel, findModel, lackOf, transformersEmbedder } from './transformers.ts'
+import { describeLack, type Lack } from './transformers-process.ts'
 
 export interface EmbedderOptions {
   provider?: 'auto' | 'static' | 'transformers' | 'lexical' | 'openai' | undefined
@@ -54,22 +55,22 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
       if (provider !== 'transformers')
         throw invalid(`'${provider}' is not an embedder: auto, static, transformers, lexical, openai`, 'embedder')
       const found = await findModel(cacheFolder, sentenceModel, options.dtype)
-      if (!('missing' in found)) return found
-      throw new AppError(
-        'unavailable',
-        `The embedder 'transformers' can't be used: ${found.missing}. ` +
-          "'agentserve knowledge reindex --embedder transformers' downloads it.",
-      )
+      if (!('lack' in found)) return found
+      throw unusable(found.lack)
+    },
+    async problem({ provider, model }) {
+      if (provider !== 'transformers') return undefined
+      const found = await findModel(cacheFolder, model, options.dtype)
+      return 'lack' in found ? describeLack(found.lack) : undefined
     },
     async download(provider, { progress, signal } = {}) {
       if (provider !== 'transformers') return
-      const unusable = unusableModel(sentenceModel)
-      if (unusable !== undefined)
-        throw new AppError('unavailable', `The embedder 'transformers' can't be used: ${unusable}.`)
-      if (!('missing' in (await findModel(cacheFolder, sentenceModel, options.dtype)))) return
+      const lack = lackOf(sentenceModel)
+      if (lack !== undefined) throw unusable(lack)
+      if (!('lack' in (await findModel(cacheFolder, sentenceModel, options.dtype)))) return
       const verify = async (folder: string) => {
         const embedding = await findModel(folder, sentenceModel, options.dtype)
-        if ('missing' in embedding) throw new AppError('unavailable', 'Its config.json has no hidden_size.')
+        if ('lack' in embedding) throw new AppError('unavailable', 'Its config.json has no hidden_size.')
         const embedder = open(embedding, folder)
         await embedder.embedTexts(['ready'], signal).finally(() => embedder.close())
       }
@@ -98,4 +99,8 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
       return open(embedding, cacheFolder)
     },
   }
+}
+
+function unusable(lack: Lack): AppError {
+  return new AppError('unavailable', `The embedder 'transformers' can't be used: ${describeLack(lack)}.`)
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { AppError } from '../../core/error.ts'
+import { transformersVersion } from '../../core/version.ts'
 import type { ModelType } from './model-files.ts'
 import { childProgram } from './transformers-child.ts'
 
@@ -29,6 +30,28 @@ interface Reply {
 /** Timeout of loading a model, and of each batch. */
 const patienceMs = 180_000
 
+/** What is missing to run a model, and what to do about it. */
+export interface Lack {
+  problem: string
+  fix: string
+}
+
+// Without scripts: that of its runtime downloads files for graphics cards.
+const install = `npm install --save-exact --ignore-scripts @huggingface/transformers@${transformersVersion}`
+const missingLibrary: Lack = {
+  problem: 'the package @huggingface/transformers is not installed',
+  fix: `run '${install}', then start again`,
+}
+
+/** Undefined when the package is there. */
+export function libraryLack(): Lack | undefined {
+  return libraryUrl() === undefined ? missingLibrary : undefined
+}
+
+export function describeLack({ problem, fix }: Lack): string {
+  return `${problem}; ${fix}`
+}
+
 export function libraryUrl(): string | undefined {
   try {
     return import.meta.resolve('@huggingface/transformers')
@@ -47,7 +70,7 @@ export async function startEmbeddingProcess(place: ModelPlace): Promise<Embeddin
 export async function startModelProcess(program: string, what: string, options: ModelPlace): Promise<ModelProcess> {
   const unavailable = unavailableModel(what)
   const library = libraryUrl()
-  if (library === undefined) throw unavailable('the package @huggingface/transformers is not installed')
+  if (library === undefined) throw unavailable(describeLack(missingLibrary))
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',

@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
 import { normalised } from './lexical.ts'
 import { findModelFiles, isModelName, type ModelType } from './model-files.ts'
-import { type EmbeddingProcess, libraryUrl, startEmbeddingProcess } from './transformers-process.ts'
+import { type EmbeddingProcess, type Lack, libraryLack, startEmbeddingProcess } from './transformers-process.ts'
 
 export const defaultModel = 'Xenova/all-MiniLM-L6-v2'
 /** Larger batches are no faster and need more memory. */
@@ -14,18 +14,24 @@ export async function findModel(
   cacheFolder: string,
   model: string,
   type?: ModelType,
-): Promise<Embedding | { missing: string }> {
-  const unusable = unusableModel(model)
-  if (unusable !== undefined) return { missing: unusable }
+): Promise<Embedding | { lack: Lack }> {
+  const lack = lackOf(model)
+  if (lack !== undefined) return { lack }
   const files = await findModelFiles(join(cacheFolder, model), type)
-  if (!files) return { missing: `the model ${model}${type ? ` (${type})` : ''} is not in ${cacheFolder}` }
+  if (!files) return { lack: missingModel(model, cacheFolder, type) }
   return { provider: 'transformers', model, dimensions: files.dimensions }
 }
 
 /** Why no model of this name can be run, downloaded or not; undefined if one can. */
-export function unusableModel(model: string): string | undefined {
-  if (!isModelName(model)) return `'${model}' is not a model name (owner/name)`
-  return libraryUrl() === undefined ? 'the package @huggingface/transformers is not installed' : undefined
+export function lackOf(model: string): Lack | undefined {
+  if (isModelName(model)) return libraryLack()
+  return { problem: `'${model}' is not a model name`, fix: 'write its name as owner/name' }
+}
+
+function missingModel(model: string, cacheFolder: string, type: ModelType | undefined): Lack {
+  const name = type === undefined ? model : `${model} (${type})`
+  const fix = 'agentserve knowledge reindex --embedder transformers'
+  return { problem: `the model ${name} is not in ${cacheFolder}`, fix: `run '${fix}', which downloads it` }
 }
 
 interface Task {

@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 import type { Reranker } from '../../core/knowledge/drivers.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { findModelFiles, isModelName, type ModelType, modelCacheFolder } from '../embedders/model-files.ts'
-import { libraryUrl, type ModelProcess, startModelProcess } from '../embedders/transformers-process.ts'
+import { describeLack, libraryLack, type ModelProcess, startModelProcess } from '../embedders/transformers-process.ts'
 import { crossEncoderProgram } from './cross-encoder-child.ts'
 
 export interface RerankerOptions {
@@ -40,7 +40,8 @@ export function crossEncoder(options: RerankerOptions): Reranker {
 
   const find = async () => {
     if (!isModelName(name)) return { problem: `'${options.model}' is neither a model name (owner/name) nor a folder` }
-    if (libraryUrl() === undefined) return { problem: 'the package @huggingface/transformers is not installed' }
+    const lack = libraryLack()
+    if (lack !== undefined) return { problem: describeLack(lack) }
     const files = await findModelFiles(join(folder, name), options.dtype)
     const type = options.dtype === undefined ? '' : ` (${options.dtype})`
     return files ?? { problem: `the model ${name}${type} is not in ${folder}` }

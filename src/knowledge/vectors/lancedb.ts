@@ -1,5 +1,4 @@
 import { mkdir, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Connection, Table } from '@lancedb/lancedb'
@@ -43,9 +42,9 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
     process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
     // In two steps, so that other work can run in between.
-    sharedArrow()
+    await import('./arrow.ts')
     await yieldToLoop()
-    const { connect: open, Session } = await import('@lancedb/lancedb')
+    const { connect: open, Session } = await loadLance()
     temporary.open()
     return open(folder, { session: temporary.sync(() => new Session(indexCacheBytes, metadataCacheBytes)) })
   }
@@ -106,9 +105,16 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
   }
 }
 
-/** Through LanceDB's own require; an import would load it a second time. */
-function sharedArrow(): typeof import('apache-arrow') {
-  return createRequire(import.meta.url)('apache-arrow')
+/** Throws with what to do when the package of this platform, which has the native code, is missing or can't be loaded. */
+export async function loadLance(): Promise<typeof import('@lancedb/lancedb')> {
+  try {
+    return await import('@lancedb/lancedb')
+  } catch (cause) {
+    const platform = `${process.platform}-${process.arch}`
+    throw new Error(`LanceDB does not load on ${platform}; install agentserve again with its optional packages`, {
+      cause,
+    })
+  }
 }
 
 interface Upkeep {
@@ -122,7 +128,7 @@ interface Upkeep {
 type OpenTable = VectorTable & { close(): Promise<void> }
 
 async function openTable(database: Connection, name: string, dimensions: number, upkeep: Upkeep): Promise<OpenTable> {
-  const arrow = sharedArrow()
+  const { arrow } = await import('./arrow.ts')
   const half = new arrow.Float16()
   const list = new arrow.FixedSizeList(dimensions, new arrow.Field('item', half, false))
   const schema = new arrow.Schema([

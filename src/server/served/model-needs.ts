@@ -1,6 +1,6 @@
 import type { ResolvedConfig } from '../../config/types.ts'
 import { isModelObject, type ModelSetting, type PackageProvider, packageProviders } from '../../core/model.ts'
-import { modelCacheFolder } from '../../knowledge/embedders/model-files.ts'
+import { type ModelType, modelCacheFolder } from '../../knowledge/embedders/model-files.ts'
 import { findModel, defaultModel as sentenceModel } from '../../knowledge/embedders/transformers.ts'
 import { crossEncoder } from '../../knowledge/rerankers/cross-encoder.ts'
 import { describeModel } from '../../models/name.ts'
@@ -18,6 +18,11 @@ export interface ModelTrouble extends ModelProblem {
 export interface TroubleOptions {
   signal: AbortSignal
   env?: Readonly<Record<string, string | undefined>>
+}
+
+export interface SentenceModel {
+  model?: string | undefined
+  dtype?: ModelType | undefined
 }
 
 /** How long servers on this machine may take to list their models. */
@@ -60,11 +65,11 @@ function lackingOf(name: string, root: string, env: NonNullable<TroubleOptions['
   return { problem: `needs a key, and ${keyVariable} is not set`, fix: `put ${keyVariable}=… into .env` }
 }
 
-/** The best sentence model when it is in the cache; else the reason why it can't be used. */
-export async function sentenceModelState(): Promise<{ model: string; folder: string; missing: string | undefined }> {
+/** A sentence model, by default the usual one, and what it lacks to be used. */
+export async function sentenceModelState({ model = sentenceModel, dtype }: SentenceModel) {
   const folder = modelCacheFolder()
-  const found = await findModel(folder, sentenceModel)
-  return { model: sentenceModel, folder, missing: 'missing' in found ? found.missing : undefined }
+  const found = await findModel(folder, model, dtype)
+  return { model, folder, lack: 'lack' in found ? found.lack : undefined }
 }
 
 /** Why the cross-encoder of the configuration can't be used; undefined if it can, or if there is none. */

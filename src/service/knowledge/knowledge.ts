@@ -76,13 +76,14 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   let reindexing: Reindexing | undefined
 
   /** Once, before the first vector is read or written: removes what a crash left behind. */
-  const tidy = async () => {
+  const tidy = async (collection: Collection) => {
     await documents.collect()
     const known = new Set((await documents.collections()).flatMap((each) => tableNames(embedders, each)))
-    for (const name of await vectors.names()) if (!known.has(name)) await vectors.drop(name)
+    const names = await vectors.names().catch((error: unknown) => Promise.reject(guard.failed(collection, error)))
+    for (const name of names) if (!known.has(name)) await vectors.drop(name)
   }
-  const tidyOnce = () => {
-    tidied ??= tidy().catch((error: unknown) => {
+  const tidyOnce = (collection: Collection) => {
+    tidied ??= tidy(collection).catch((error: unknown) => {
       tidied = undefined
       throw error
     })
@@ -112,7 +113,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       ),
   })
   const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
-    await tidyOnce()
+    await tidyOnce(collection)
     const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
     const missing = missingOf(index)
     if (missing > 0) {
@@ -191,7 +192,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     signal: AbortSignal,
     progress: (chunks: number) => void,
   ): Promise<void> => {
-    await tidyOnce()
+    await tidyOnce(collection)
     const configured = embedders.configured.provider === 'auto' ? collection.embedding.provider : undefined
     const embedding = await embedders.resolve(provider ?? configured)
     const rebuilt = await rebuild(options, collection, embedding, signal, progress)
@@ -220,6 +221,11 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const problem = await options.reranker?.problem()
       if (problem !== undefined)
         logger.warn({ model: options.reranker?.model }, `search results are not reranked: ${problem}`)
+      for (const { name, embedding } of await documents.collections()) {
+        const lacking = await embedders.problem(embedding)
+        if (lacking !== undefined)
+          logger.warn({ collection: name, embedder: embedding.model }, `searches find words only: ${lacking}`)
+      }
     },
 
     async close() {
@@ -246,7 +252,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const empty = { collection: settings.collection, words: [], candidates: [] }
       if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
       const index = mode === 'keyword' ? undefined : () => indexOf(collection)
-      return searchCollection({ documents, weightOf, reranker: options.reranker }, collection, index, settings, signal)
+      const drivers = { documents, embedders, weightOf, reranker: options.reranker }
+      return searchCollection(drivers, collection, index, settings, signal)
     },
 
     ingest: ingestion.ingest,

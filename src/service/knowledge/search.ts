@@ -1,6 +1,6 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
-import type { Reranker } from '../../core/knowledge/drivers.ts'
-import type { SearchMode, SearchResult } from '../../core/knowledge/knowledge.ts'
+import type { Embedders, Embedding, Reranker } from '../../core/knowledge/drivers.ts'
+import type { SearchResult } from '../../core/knowledge/knowledge.ts'
 import { keywordList } from '../../core/knowledge/lists.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
 import { askedTitles } from '../../core/text/asked-titles.ts'
@@ -36,6 +36,7 @@ export interface Found {
 
 export interface SearchDrivers {
   documents: DocumentStore
+  embedders: Pick<Embedders, 'problem'>
   weightOf: SourceWeights
   reranker: Reranker | undefined
 }
@@ -45,10 +46,11 @@ type VectorIndex = Pick<VectorList, 'table' | 'embedder'>
 
 /**
  * Hybrid fuses the keyword ranking and those of all vectors. Keyword scores are BM25 scaled to 0–1, vector scores the
- * cosine. In both, a passage whose heading is the query comes first. While vectors are unavailable, hybrid searches without them.
+ * cosine. In both, a passage whose heading is the query comes first. While vectors are unavailable, or their embedder is not
+ * installed, hybrid searches without them.
  */
 export async function searchCollection(
-  { documents, weightOf, reranker }: SearchDrivers,
+  { documents, embedders, weightOf, reranker }: SearchDrivers,
   collection: Collection,
   index: (() => Promise<CollectionIndex>) | undefined,
   settings: SearchSettings,
@@ -60,14 +62,26 @@ export async function searchCollection(
     mode === 'vector'
       ? { words: [], keyword: [], known: undefined }
       : rankByWords(documents, collection, settings, depth)
+  /** A hybrid search does without vectors that can't be read, or that no query can be compared with. */
+  const unlessUnavailable = async <T>(work: () => Promise<T>, embedder?: Embedding): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (mode === 'vector' || signal?.aborted) throw error
+      const isUnavailable = error instanceof VectorsUnavailable || (embedder && (await embedders.problem(embedder)))
+      if (!isUnavailable) throw error
+      return undefined
+    }
+  }
   const byVectors = async () => {
-    const opened = index && (await unlessUnavailable(mode, index))
+    const opened = index && (await unlessUnavailable(index))
     if (opened === undefined) return []
     const only = await generationsOf(documents, collection, settings)
     const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
       // The vectors beside the collection's own are one list of three.
       const asked = { query: settings.query, only, needed: depth, brief: mode === 'hybrid' && at > 0 }
-      const ranking = await unlessUnavailable(mode, () => rankByVector(documents, collection, vectors, asked, signal))
+      const search = () => rankByVector(documents, collection, vectors, asked, signal)
+      const ranking = await unlessUnavailable(search, vectors.embedder.embedding)
       return { name, ranking: ranking ?? [] }
     }
     return Promise.all(Object.entries(vectorIndexesOf(opened)).map(rank))
@@ -110,16 +124,6 @@ export async function searchCollection(
 /** The vectors to search, by the name of their list. */
 function vectorIndexesOf({ lists }: CollectionIndex): Record<string, VectorIndex> {
   return Object.fromEntries(lists.map((list) => [list.name, list]))
-}
-
-/** A hybrid search does without vectors that can't be read. */
-async function unlessUnavailable<T>(mode: SearchMode, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    if (mode === 'vector' || !(error instanceof VectorsUnavailable)) throw error
-    return undefined
-  }
 }
 
 /** The documents that the filters leave; undefined without filters. */

@@ -5,8 +5,8 @@ import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 
 const rebuildEveryMs = 3_600_000
-/** A full disk, too many open files, or missing permissions: rebuilding the vectors repairs none of these. */
-const outside = /no space left|too many open files|permission denied|os error (?:13|24|28)\b/i
+/** A full disk, too many open files, missing permissions or native code: rebuilding the vectors repairs none of these. */
+const outside = /no space left|too many open files|permission denied|LanceDB does not load|os error (?:13|24|28)\b/i
 
 /** The vectors of a collection can't be read or written. */
 export class VectorsUnavailable extends AppError {}
@@ -51,7 +51,7 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
     const mends = isDue && !outside.test(String(reason))
     const wayOut = mends
       ? 'They are being rebuilt from the texts.'
-      : "They are not rebuilt automatically: check the disk, then run 'agentserve knowledge reindex'."
+      : "They are not rebuilt automatically: fix the cause, then run 'agentserve knowledge reindex'."
     const message = `The vectors in ${location} can't be used (${reason}). ${wayOut} Keyword search still works.`
     const failure = new VectorsUnavailable('unavailable', message, { cause, retryAfterSeconds: 60 })
     if (mends || !failures.has(collection.key))

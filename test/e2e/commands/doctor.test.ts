@@ -103,6 +103,10 @@ it('says that a named port is taken, unless this project is served there', async
 it('tells a Node that is too old and a library that does not load', async () => {
   expect(checkNode('22.18.0')).toMatchObject({ state: 'wrong', fix: 'install Node 22.19 or newer' })
   expect(checkNode('23.0.0').state).toBe('ok')
-  expect(await checkLibrary('no-such-library', 'does nothing', true)).toMatchObject({ state: 'wrong' })
-  expect(await checkLibrary('no-such-library', 'does nothing', false)).toMatchObject({ state: 'warning' })
+  expect(await checkLibrary('no-such-library', 'does nothing')).toMatchObject({ state: 'wrong' })
+  const load = () => Promise.reject(new Error('no such file\nmore of it'))
+  expect(await checkLibrary('LanceDB', 'keeps vectors', load)).toMatchObject({
+    state: 'wrong',
+    message: 'LanceDB does not load (keeps vectors): no such file',
+  })
 })

@@ -14,7 +14,7 @@ interface Component {
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const licences = read('dist/THIRD-PARTY-LICENSES.txt')
-const sections = licences.split(`\n${'-'.repeat(80)}\n\n`)
+const sections = licences.split(`\n${'='.repeat(80)}\n\n`)
 const titles = sections.map((section) => section.slice(0, section.indexOf('\n')))
 const bill = JSON.parse(read('dist/sbom.cdx.json')) as { components: Component[] }
 

@@ -4,6 +4,7 @@ import { chmod, cp, readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { transformersVersion } from '../../../src/core/version.ts'
 import { blocks, commandsOf, findBlocks, readAll } from '../../support/guides.ts'
 import { linkJudges, linkOwn, pagePackages } from '../../support/judge-packages.ts'
 import { command, createProject, environment, type Project, root, serve } from '../../support/program.ts'
@@ -32,6 +33,7 @@ const notRun: Record<string, string> = {
   'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 npx agentserve start': 'it needs a collector; that test has one',
   'docker run --rm -p 16686:16686 -p 4318:4318 jaegertracing/jaeger:latest': 'it fetches an image',
   'go install github.com/CtrlSpice/otel-desktop-viewer@latest': 'it fetches a program',
+  [`npm install --save-exact --ignore-scripts @huggingface/transformers@${transformersVersion}`]: 'it fetches packages',
   'npm test': 'in this repository, it is what runs this test; in a new project it is run',
   'npm run test:unit': 'it is part of npm test',
   'npm run test:e2e': 'so is this, and what runs this test',

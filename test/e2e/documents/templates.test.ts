@@ -48,6 +48,9 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
     project = projectIn(join(installed.folder, name))
     const manifest = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({ name, scripts: { dev: 'agentserve dev', test: 'node --test' } })
+    // A tool or a model of one's own is made with it.
+    const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+    expect(manifest.dependencies.ai).toBe(dependencies.ai)
     // npm asks about each package that brings an install script, and that a project does not name.
     expect(manifest.allowScripts).toEqual({
       'onnxruntime-node': false,

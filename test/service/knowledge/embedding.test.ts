@@ -1,10 +1,11 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
-import { tinyModelFiles, tinyModelName } from '../../support/knowledge/tiny-model.ts'
+import { tinyModelFiles, tinyModelName, writeTinyModel } from '../../support/knowledge/tiny-model.ts'
 
 /** An OpenAI-compatible endpoint whose vectors count letters; `script` says which statuses come first. */
 function endpoint(script: number[] = []) {
@@ -162,6 +163,28 @@ describe('the embedder of a collection', () => {
     })
     const { results } = await knowledge.search({ query: 'harbor', mode: 'vector', limit: 1 })
     expect(results[0]?.source).toBe('h')
+  })
+
+  it('whose model is gone is said at start, with what to do, and searches find words meanwhile', async () => {
+    const cacheFolder = join(place.folder, 'models')
+    const embedding = { provider: 'auto' as const, model: tinyModelName, cacheFolder }
+    await writeTinyModel(cacheFolder)
+    const first = await place.open({ embedding: { ...embedding, provider: 'transformers' } })
+    await first.ingest({ content: 'The harbour is closed.', source: 'h' })
+    await first.ingest({ content: 'The mountain is open.', source: 'm' })
+    await first.close()
+    await rm(join(cacheFolder, tinyModelName), { recursive: true })
+
+    const warnings: unknown[] = []
+    const logger = { ...silentLogger, warn: (...told: unknown[]) => void warnings.push(told) }
+    const second = await place.open({ embedding, logger })
+    const cure = expect.stringContaining("run 'agentserve knowledge reindex --embedder transformers'")
+    expect(warnings).toEqual([[{ collection: 'default', embedder: tinyModelName }, cure]])
+    const { results, mode } = await second.search({ query: 'the harbour' })
+    expect([mode, results[0]?.source]).toEqual(['hybrid', 'h'])
+    await expect(second.search({ query: 'harbour', mode: 'vector' })).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(second.ingest({ content: 'more', source: 'more' })).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await second.status()).toMatchObject({ documents: 2, chunks: 2, vectors: 2, pending: 0 })
   })
 
   it('and its data stay apart for each tenant and database', async () => {

@@ -13,16 +13,18 @@ export function checkNode(version = process.versions.node): Finding {
   return wrong('node', `Node ${version} is too old`, `install Node ${neededNode.join('.')} or newer`)
 }
 
-/** Whether a library with native code loads; these are never bundled. */
-export async function checkLibrary(name: string, what: string, isNeeded: boolean): Promise<Finding> {
+/** Whether a library with native code loads; that is never bundled. */
+export async function checkLibrary(
+  name: string,
+  what: string,
+  load: () => Promise<unknown> = () => import(/* @vite-ignore */ name),
+): Promise<Finding> {
   try {
-    await import(/* @vite-ignore */ name)
+    await load()
     return ok('library', `${name} loads (${what})`)
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
-    if (isNeeded)
-      return wrong('library', `${name} does not load (${what}): ${reason}`, 'run npm rebuild, or npm install again')
-    return warning('library', `${name} is not installed (${what})`, `run npm install ${name} if you want to use it`)
+    return wrong('library', `${name} does not load (${what}): ${reason}`, 'run npm rebuild, or npm install again')
   }
 }
 

@@ -1,5 +1,11 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
-import { modelTroubles, rerankerProblem, sentenceModelState } from '../../../server/served/model-needs.ts'
+import { sentenceModelsLack } from '../../../server/served/libraries.ts'
+import {
+  modelTroubles,
+  rerankerProblem,
+  type SentenceModel,
+  sentenceModelState,
+} from '../../../server/served/model-needs.ts'
 import { servedModels, unusedModels } from '../../../server/served/models.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
@@ -27,10 +33,20 @@ export async function checkSentenceModel({ server }: ResolvedConfig): Promise<Fi
   const provider = server.embedding?.provider
   if (provider === 'auto' || provider === 'static')
     return [ok('embedder', 'static, which is built in and knows English; for other languages: transformers')]
-  if (provider !== 'transformers') return []
-  const { model, folder, missing } = await sentenceModelState()
-  if (missing === undefined) return [ok('embedder', `${model} is in ${folder}`)]
-  return [wrong('embedder', missing, 'agentserve knowledge reindex --embedder transformers')]
+  return provider === 'transformers' ? [await checkTransformers(server.embedding)] : []
+}
+
+/** What the embedder of a collection needs, or of the configuration. */
+export async function checkTransformers(wanted: SentenceModel): Promise<Finding> {
+  const { model, folder, lack } = await sentenceModelState(wanted)
+  return lack ? wrong('embedder', lack.problem, lack.fix) : ok('embedder', `${model} is in ${folder}`)
+}
+
+/** The package is for those who want it: without it only what uses it is wrong. */
+export function checkTransformersPackage(): Finding {
+  const lack = sentenceModelsLack()
+  if (lack === undefined) return ok('library', '@huggingface/transformers is installed (embeds sentences)')
+  return ok('library', `@huggingface/transformers is not installed; for sentence models: ${lack.fix}`)
 }
 
 export async function checkReranker(config: ResolvedConfig): Promise<Finding[]> {
@@ -38,6 +54,6 @@ export async function checkReranker(config: ResolvedConfig): Promise<Finding[]> 
   if (rerank === undefined) return []
   const problem = await rerankerProblem(config)
   if (problem === undefined) return [ok('reranker', `${rerank.model} orders the best ${rerank.candidates} results`)]
-  const fix = 'put its files there and install @huggingface/transformers, or take knowledge.rerank out of the config'
+  const fix = 'put its files there, or take knowledge.rerank out of the config'
   return [warning('reranker', `searches go on without a reranker: ${problem}`, fix)]
 }
