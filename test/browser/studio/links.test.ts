@@ -59,6 +59,26 @@ test('the end of a run that failed tells its code, and structured output is a tr
   expect(await data.end()).toEqual(nothingWrong)
 })
 
+test('a run is found by its id alone, in its session, and every time tells the whole moment', async () => {
+  const { page, run, end } = await open('structured', '')
+  await page.goto(`${server.url}/studio/r/${run.run_id}`)
+  await page
+    .getByRole('region', { name: `Run ${run.run_id}` })
+    .getByRole('row')
+    .first()
+    .waitFor()
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/studio/s/${run.session_id}/r/${run.run_id}`)
+  expect(await page.evaluate('document.documentElement.lang')).toBe('en')
+  const times = page.getByRole('article').locator('time')
+  expect(await times.count()).toBe(2)
+  for (const time of await times.all()) {
+    const at = (await time.getAttribute('datetime')) ?? ''
+    expect(new Date(at).toISOString()).toBe(at)
+    expect(await time.getAttribute('title')).toMatch(new RegExp(`, ${at.slice(0, 4)} at \\d+:\\d\\d:\\d\\d .M `))
+  }
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('a link leads to a step of a run that works, and what comes of it is added', async () => {
   const { page, inspector, end } = await open('slow', '/e/1?view=gave', true)
   await inspector.getByText('one').waitFor()
