@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown'
+import { inBrowsers } from './scripts/bundled/in-browsers.ts'
 import { bundleLance } from './scripts/bundled/lance.ts'
 import { tellBundled } from './scripts/bundled/plugin.ts'
 import { chunkOf } from './scripts/studio/chunk-of.ts'
@@ -43,6 +44,20 @@ const program = defineConfig({
     .concat({ from: `${prices}/prices.json`, to: 'dist' }, { from: tokenTable, to: 'dist' }),
 })
 
+// `agentserve/client` in browsers: the same sources, whose only part for Node is exchanged.
+const browserClient = defineConfig({
+  entry: { 'client.browser': 'src/client/index.ts' },
+  format: 'esm',
+  platform: 'browser',
+  target: ['chrome123', 'firefox125', 'safari17.4'],
+  tsconfig: 'tsconfig.build.json',
+  minify: true,
+  dts: false,
+  clean: false,
+  fixedExtension: false,
+  plugins: [inBrowsers('src/client/transport')],
+})
+
 // Everything that the page needs is in it: it asks nobody but its server. Names have a hash, so that browsers keep them.
 const studio = defineConfig({
   entry: { studio: 'src/studio/main.tsx' },
@@ -74,4 +89,4 @@ const studio = defineConfig({
   },
 })
 
-export default [program, studio]
+export default [program, browserClient, studio]

@@ -1,7 +1,7 @@
 import { AppError } from '../core/error.ts'
 import { type Client, type ClientOptions, clientOver } from './client.ts'
 import { createFetchTransport, type OpenTransport } from './transport/transport.ts'
-import { createUndiciTransport } from './transport/undici.ts'
+import { createUsualTransport } from './transport/usual.ts'
 
 /** Opens no connection until the first call. Throws `invalid_request` for an invalid URL. */
 export function createClient(options: ClientOptions): Client {
@@ -16,14 +16,15 @@ function chooseTransport({ url, fetch, transport }: ClientOptions): { transport:
   if (transport !== undefined) return { transport: { send: transport, async close() {} }, name: url ?? 'the server' }
   const base = checkUrl(url)
   return {
-    transport: fetch === undefined ? createUndiciTransport(base) : createFetchTransport(base, fetch),
+    transport: fetch === undefined ? createUsualTransport(base) : createFetchTransport(base, fetch),
     name: base,
   }
 }
 
 function checkUrl(url: string | undefined): string {
-  const parsed = url === undefined ? null : URL.parse(url)
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+  // Not every browser has `URL.parse`.
+  const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     throw new AppError('invalid_request', `The server's URL must be http://… or https://…, not '${url ?? ''}'.`)
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, '')

@@ -35,6 +35,8 @@ const standardHeaders = [
   'Mcp-Session-Id',
   'A2A-Version',
   'A2A-Extensions',
+  'Traceparent',
+  'Tracestate',
 ]
 const exposed =
   'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry'

@@ -47,7 +47,7 @@ describe('CORS', () => {
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
       'access-control-allow-headers':
-        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id, X-Session-Id, X-On-Disconnect, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, A2A-Version, A2A-Extensions',
+        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id, X-Session-Id, X-On-Disconnect, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, A2A-Version, A2A-Extensions, Traceparent, Tracestate',
     })
   })
 
@@ -56,7 +56,7 @@ describe('CORS', () => {
     const headers = { ...preflight.headers, 'access-control-request-headers': asked }
     const response = await withCors().inject({ ...preflight, headers })
     const allowed = response.headers['access-control-allow-headers'] ?? ''
-    expect(allowed).toMatch(/A2A-Extensions, x-stainless-os, X-Stainless-Retry-Count$/)
+    expect(allowed).toMatch(/Tracestate, x-stainless-os, X-Stainless-Retry-Count$/)
     const own = await withCors({ allowHeaders: ['X-Mine'] }).inject({ ...preflight, headers })
     expect(own.headers['access-control-allow-headers']).toBe('X-Mine')
   })
