@@ -3,7 +3,7 @@ import { askedTitles, isAskedTitle, plainWords } from '../core/text/asked-titles
 import { editDistance } from '../core/text/edit-distance.ts'
 import { sameWord } from '../core/text/same-word.ts'
 import { queryWordsOf, wordsOf } from '../core/text/terms.ts'
-import { type Block, blocksOf, isMark } from './passage-blocks.ts'
+import { type Block, blocksOf, isMark, tableOf } from './passage-blocks.ts'
 import { clip, type Span, splitSentences } from './sentence.ts'
 
 const maxSentences = 400
@@ -24,6 +24,10 @@ const asQuestion = 0.8
 /** A heading with the words of the question and no others, and one that is the question word for word. */
 const noOtherWord = 1.2
 const sameHeading = 1.5
+
+/** A row whose first cell is a name that is asked for says what that is. */
+const labelled = 1.15
+const maxLabelWords = 4
 
 /** Fewer words may stand in an answer as they stand in the question. */
 const wordsOfQuestion = 4
@@ -98,6 +102,7 @@ export function bestOf(
     if (block.kind === 'rule' || blocks[at + 1]?.kind === 'rule') continue
     if (isMark(block) && !(block.kind === 'link' && heading.isNamed)) continue
     const columns = block.kind === 'row' ? wordsOf(tableHead(blocks, at) ?? path.at(-1) ?? '') : []
+    const isLabelled = labelOf(block).some((word) => wanted.some(([asked]) => sameWord(asked, word)))
     for (const passage of passages(block)) {
       const words = wordsBesides(passage.text, question)
       if (words.length === 0) continue
@@ -121,7 +126,8 @@ export function bestOf(
       // A long passage shares words by chance.
       if (!heading.isNamed) score /= 1 + Math.max(0, words.length - plainLength) / 60
       score *= heading.factor
-      if (words.length < fewWords && heading.share < 1) score *= fewWordsShare
+      if (isLabelled) score *= labelled
+      if (words.length + columns.length < fewWords && heading.share < 1) score *= fewWordsShare
       if (shared.size < enough || score * factor <= (best?.score ?? 0)) continue
       const asked = heading.share === 1
       best = { hit, content, blocks, at, passage, asked, score: score * factor, shared, inside }
@@ -130,10 +136,15 @@ export function bestOf(
   return best
 }
 
+/** The words of the first cell of a row; none when there are many. */
+function labelOf({ kind, text }: Block): string[] {
+  const words = kind === 'row' ? wordsOf(/^\s*\|([^|]*)/.exec(text)?.[1] ?? '') : []
+  return words.length > maxLabelWords ? [] : words
+}
+
 /** The first row of a table, when a line divides it from the others. */
 function tableHead(blocks: readonly Block[], at: number): string | undefined {
-  let first = at
-  while (blocks[first - 1]?.kind === 'row' || blocks[first - 1]?.kind === 'rule') first--
+  const [first] = tableOf(blocks, at)
   return blocks[first + 1]?.kind === 'rule' ? blocks[first]?.text : undefined
 }
 

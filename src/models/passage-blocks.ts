@@ -18,6 +18,9 @@ const atx = /^#{1,6}\s/
 const row = /^\s*\|/
 const rule = /^\s*\|[\s:|-]+$/
 const link = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\([^)]*\)\s*$/
+/** A paragraph that only says where else to look. */
+const pointer =
+  /^(?:[-*+]\s+)?(?:see(?:\s+also)?|refer\s+to):?\s+(?:the\s+)?`?\[[^\n]{1,200}\](?:\[[^\]]*\]|\([^)]*\))?`?\.?$/i
 const mark = /^\s*(?:<a\s[^>]*>\s*<\/a>|<!--.*-->|\.\. _[^:]*:.*|\[[^\]]+\]:\s+\S+.*)\s*$/
 const directive = /^\.\. [\w-]+::/
 const codeDirective = /^\.\. (?:code|code-block|sourcecode|highlight|parsed-literal|literalinclude)::/
@@ -85,7 +88,9 @@ export function blocksOf(content: string, source: string): Block[] {
     } else open ??= { kind: 'paragraph', start }
   }
   close(content.length)
-  return found
+  return found.map((block) =>
+    block.kind === 'paragraph' && pointer.test(block.text) ? { ...block, kind: 'link' } : block,
+  )
 }
 
 /** Where code ends in which a chunk begins: the first fence is then a bare one that closes it. */
@@ -137,6 +142,17 @@ export function isUnderline(line: string): boolean {
 /** What says nothing to whoever did not ask for it. */
 export function isMark(block: Block | undefined): boolean {
   return block?.kind === 'mark' || block?.kind === 'link'
+}
+
+/** The first and the last block of the table that a row is of. A head, which a rule follows, begins another table. */
+export function tableOf(blocks: readonly Block[], at: number): [first: number, last: number] {
+  const isOfTable = (block: Block | undefined) => block?.kind === 'row' || block?.kind === 'rule'
+  const isHead = (place: number) => blocks[place]?.kind === 'row' && blocks[place + 1]?.kind === 'rule'
+  let first = at
+  while (!isHead(first) && isOfTable(blocks[first - 1])) first--
+  let last = at
+  while (isOfTable(blocks[last + 1]) && !isHead(last + 1)) last++
+  return [first, last]
 }
 
 /** Leads to what follows: `Open these ports:`. */

@@ -1,4 +1,4 @@
-import { type Block, isLeadIn, isMark } from './passage-blocks.ts'
+import { type Block, isLeadIn, isMark, tableOf } from './passage-blocks.ts'
 import type { Span } from './sentence.ts'
 
 /** A paragraph up to this length is quoted whole. */
@@ -59,10 +59,7 @@ function endOf({ start, text }: Span): number {
 
 /** From the head of the table if it is short, else the row alone. */
 function tableUnit(blocks: readonly Block[], at: number, span: (first: number, last: number) => Span): Unit {
-  let first = at
-  while (isOfTable(blocks[first - 1])) first--
-  let last = at
-  while (isOfTable(blocks[last + 1])) last++
+  const [first, last] = tableOf(blocks, at)
   const lead = previous(blocks, first)
   const start = lead !== undefined && isLeadIn(blocks[lead]) ? lead : first
   const tables = [span(start, last), span(first, last), span(first, at)]
@@ -70,10 +67,6 @@ function tableUnit(blocks: readonly Block[], at: number, span: (first: number, l
   if (whole !== undefined) return whole
   const hasHead = blocks[first + 1]?.kind === 'rule'
   return { ...span(at, at), ...(hasHead ? { head: span(first, first + 1).text } : {}) }
-}
-
-function isOfTable(block: Block | undefined): boolean {
-  return block?.kind === 'row' || block?.kind === 'rule'
 }
 
 /** The list that an item is of, with what stands under its items; another block is a group of its own. */
@@ -94,9 +87,7 @@ function ledBy(blocks: readonly Block[], at: number): number {
   while (isMark(blocks[next])) next++
   const led = blocks[next]
   if (led === undefined || isHeading(led)) return at
-  if (!isOfTable(led)) return groupOf(blocks, next)[1]
-  while (isOfTable(blocks[next + 1])) next++
-  return next
+  return led.kind === 'row' || led.kind === 'rule' ? tableOf(blocks, next)[1] : groupOf(blocks, next)[1]
 }
 
 function underItem(blocks: readonly Block[], at: number): number {

@@ -131,6 +131,25 @@ describe('findQuotes', () => {
     )
   })
 
+  it('quotes the table whose row begins with the name that is asked for, not the table above it nor a list of names', async () => {
+    const tables =
+      '## Cutting\n\n| Setting | Default |\n|---|---|\n| `cutter` | knife |\n\n' +
+      '| Cutter | How it cuts |\n|---|---|\n| `knife` | along the line |\n| `saw` | across |\n'
+    const names = hit("- `cutter: 'knife' | 'saw' | 'laser'`", { source: 'types.md' })
+    const { quotes } = await findQuotes('What does the saw cutter do?', [hit(tables), names])
+    expect(quotes[0]?.text).toBe(
+      '| Cutter | How it cuts |\n|---|---|\n| `knife` | along the line |\n| `saw` | across |',
+    )
+    expect(quotes[0]?.line).toBe(7)
+  })
+
+  it('quotes no sentence that only says where else to look', async () => {
+    const hits = ['See [`pool.close(options)`][].', 'See also [Options of pools](pools.md).'].map((text) => hit(text))
+    expect((await findQuotes('Which options does a pool have?', hits)).quotes).toEqual([])
+    const more = hit('See [Pools](pools.md) for options of a pool that is closed early, which are few.')
+    expect((await findQuotes('Which options does a pool have?', [...hits, more])).quotes).toMatchObject([{ hit: more }])
+  })
+
   it('quotes nothing that has one of the two words of a question where something has both', async () => {
     const answer = hit('Set the port with `--port`.', { source: 'cli.md' })
     const table = '| `address` | host and port |\n| `allowMethods` | once origins are set |'
