@@ -52,7 +52,8 @@ export interface Candidate {
 /** The words of a question, weighted as the collection has them, else as the hits do. */
 export function wordsAsked(question: string, hits: readonly SearchHit[], fit: Fit | undefined): Weighed[] {
   if (fit === undefined) return weigh(queryWordsOf(question), hits)
-  return fit.words.map(({ word, weight, as }) => [as ?? word, weight])
+  // A word that the collection has is meant as it is: of `times`, `timeout` is no form.
+  return fit.words.map(({ word, weight, as, chunks }) => [chunks === 0 ? (as ?? word) : word, weight])
 }
 
 /** A word in every hit does not distinguish them; a word in no hit may be the user's own. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { wordsAsked } from '../../src/models/candidate.ts'
 import { noModelText, offlineAnswer } from '../../src/models/offline.ts'
 import { findQuotes } from '../../src/models/quote.ts'
 import { hit } from '../runnables/fixture.ts'
@@ -141,6 +142,20 @@ describe('findQuotes', () => {
       '| Cutter | How it cuts |\n|---|---|\n| `knife` | along the line |\n| `saw` | across |',
     )
     expect(quotes[0]?.line).toBe(7)
+  })
+
+  it('takes a word of the question that the collection has as it is, and another spelling only for one that it has not', () => {
+    const words = [
+      { word: 'times', chunks: 4, weight: 3, as: 'timeout' },
+      { word: 'pmup', chunks: 0, weight: 1, as: 'pump' },
+      { word: 'start', chunks: 0, weight: 2 },
+    ]
+    const fit = { score: 1, threshold: 0.5, coverage: 1, chunks: 20, words }
+    expect(wordsAsked('How many times does the pmup start?', [], fit)).toEqual([
+      ['times', 3],
+      ['pump', 1],
+      ['start', 2],
+    ])
   })
 
   it('quotes no sentence that only says where else to look', async () => {
