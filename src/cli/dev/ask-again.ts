@@ -1,11 +1,11 @@
 import type { Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
+import { diffAnswers } from '../../core/text/answer-diff.ts'
 import type { OpenServer } from '../../server.ts'
 import { describeError } from '../command/exit.ts'
 import { saidIn } from '../terminal/message-text.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
-import { diffAnswers } from './answer-diff.ts'
 import type { RunLines } from './run-lines.ts'
 
 export interface AskAgain {

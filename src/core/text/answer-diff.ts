@@ -6,13 +6,16 @@ export interface Stretch {
   text: string
 }
 
-/** Nobody reads a longer list of changes, and the time grows with its square. */
+/** Nobody reads a longer list of changes. */
 const maxEditLength = 2_000
 
-/** What changed from one answer to another: by words, by lines when much has changed, as a whole when nearly all has. */
-export function diffAnswers(before: string, after: string): Stretch[] {
+/**
+ * What changed from one answer to another: by words, by lines when much has changed, as a whole when nearly all has: at more than
+ * `maxEdits` changes, whose square the time grows with.
+ */
+export function diffAnswers(before: string, after: string, maxEdits: number = maxEditLength): Stretch[] {
   for (const pieces of [/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu, /[^\n]*\n|[^\n]+/g]) {
-    const changes = diffArrays(before.match(pieces) ?? [], after.match(pieces) ?? [], { maxEditLength })
+    const changes = diffArrays(before.match(pieces) ?? [], after.match(pieces) ?? [], { maxEditLength: maxEdits })
     if (changes === undefined) continue
     return joined(
       changes.map(({ added, removed, value }) => ({

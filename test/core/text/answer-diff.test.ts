@@ -1,6 +1,6 @@
 import { assert, property, string, stringMatching } from 'fast-check'
 import { expect, it } from 'vitest'
-import { diffAnswers } from '../../../src/cli/dev/answer-diff.ts'
+import { diffAnswers } from '../../../src/core/text/answer-diff.ts'
 
 const show = (before: string, after: string) =>
   diffAnswers(before, after)
