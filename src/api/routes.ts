@@ -17,6 +17,7 @@ import { meRoutes } from './server/me.ts'
 import { metricsRoutes } from './server/metrics.ts'
 import { projectTestRoutes } from './server/project-tests.ts'
 import { sessionCopyRoutes } from './sessions/copies.ts'
+import { factRoutes } from './sessions/facts.ts'
 import { fileRoutes } from './sessions/files.ts'
 import { historyRoutes } from './sessions/history.ts'
 import { messageRoutes } from './sessions/messages.ts'
@@ -53,6 +54,7 @@ export function apiRouteGroups(
     ...knowledgeRoutes(services.knowledge, settings),
     ...liveRoutes(settings),
     ...userRoutes(settings),
+    ...factRoutes(settings),
     ...backupRoutes(settings),
     ...meRoutes(services.knowledge, settings),
     ...projectTestRoutes(settings),

@@ -24,7 +24,10 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   runs: { summary: 'list, show, follow and cancel runs', load: () => import('./commands/runs.ts') },
   agents: { summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
   test: { summary: 'replay saved conversations as tests', load: () => import('./commands/test.ts') },
-  users: { summary: 'export or erase all data of one user', load: () => import('./commands/users.ts') },
+  users: {
+    summary: 'show what is remembered about a user, and export or erase all data of one',
+    load: () => import('./commands/users.ts'),
+  },
   backup: {
     summary: 'back up all data to one file, even while a server runs',
     load: () => import('./commands/backup.ts'),

@@ -13,6 +13,7 @@ export type {
 export type { CallAnswer, EntityKind, RunStatus, Waiting, WaitingKind } from '../core/run.ts'
 export type { AgainRequest, AgainStarted } from '../wire/again.ts'
 export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
+export type { Fact, FactList, FactsDeleted } from '../wire/fact.ts'
 export type { Health, Readiness } from '../wire/health.ts'
 export type { History } from '../wire/history.ts'
 export type {
@@ -59,7 +60,7 @@ export type {
 } from '../wire/session.ts'
 export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
-export type { AdminClient, UsersClient } from './admin.ts'
+export type { AdminClient, FactsClient, UsersClient } from './admin.ts'
 export type { AgentsClient, RunInput } from './agents.ts'
 export type { AttachedBytes, AttachedUrl, Attachment } from './attachments.ts'
 export type { Client, ClientOptions } from './client.ts'

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'file_not_found'
   | 'collection_not_found'
   | 'owner_not_found'
+  | 'fact_not_found'
   | 'call_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
@@ -115,7 +116,7 @@ export function invalidCursor(): AppError {
   return invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }
 
-export type Findable = 'session' | 'run' | 'agent' | 'document' | 'chunk' | 'file' | 'collection'
+export type Findable = 'session' | 'run' | 'agent' | 'document' | 'chunk' | 'file' | 'fact' | 'collection'
 
 export function notFound(thing: Findable, id: string): AppError {
   return new AppError(`${thing}_not_found`, `There is no ${thing} '${id}'.`)

@@ -1,9 +1,11 @@
 import type { Again } from './again/again.ts'
 import type { RepeatedEvent } from './again/plan.ts'
+import type { EntityConfig } from './entity-config.ts'
 import type { EmittedEvent, InputRequired, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
+import type { RunUser, UserMemory } from './memory/fact.ts'
 import type { FilePart, GivenPart, Message, Part, UploadedFilePart } from './message.ts'
 import type { ModelSetting } from './model.ts'
 import type { CallAnswer, EntityKind, RunGiven, RunRecord } from './run.ts'
@@ -103,6 +105,8 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly sessionId: string
   readonly entityId: string
   readonly userId: string | null
+  /** The same user, with the facts about the user. */
+  readonly user: RunUser
   readonly metadata: Readonly<JsonObject>
   /** The session's state. Changes are saved with the end of the run. */
   readonly state: STATE
@@ -130,6 +134,8 @@ export interface AgentContext<STATE extends object = JsonObject> {
 /** The context that the service gives a run: the public part, and what only entities need. */
 export interface RunContext<STATE extends object = JsonObject> extends Omit<AgentContext<STATE>, 'ask'> {
   readonly files: SessionFiles
+  /** What is remembered about the user. Its methods throw `invalid_request` in a run without a user. */
+  readonly userMemory?: UserMemory | undefined
   /** Added by entities whose code may ask. */
   readonly ask?: Ask | undefined
   /** Another registered entity; throws `agent_not_found`. */
@@ -173,66 +179,10 @@ export interface AnswerCache {
   reads: 'prompt' | 'context'
   /** Maximum number of earlier runs that it sees. */
   runs: number
+  /** Answers depend on the facts about the user. */
+  facts?: boolean | undefined
   /** Users may share cached answers. */
   shared?: boolean | undefined
-}
-
-export interface ToolConfig {
-  name: string
-  description: string | null
-  /** Null where it is not known before a run. */
-  input_schema: JsonObject | null
-  /** `sometimes`: code decides. */
-  approval: 'never' | 'always' | 'sometimes' | 'denied'
-}
-
-/** How an entity is configured, for its operator. Never holds keys, headers, or addresses of providers. */
-export interface EntityConfig {
-  /** The models that are tried after `model`, in order. */
-  fallback_models: string[]
-  /** Null without instructions as text. */
-  instructions: string | null
-  tools: ToolConfig[]
-  knowledge: {
-    mode: 'first' | 'tool'
-    limit: number
-    filters: JsonObject | null
-    collection: string | null
-  } | null
-  memory: { runs: number; tokens: number | null; summary: boolean } | null
-  output_schema: JsonObject | null
-  /** The names of the functions, or their places. */
-  guardrails: { input: string[]; output: string[] }
-  hooks: string[]
-  /** A team's, by id or name. */
-  members: string[]
-  /** A team's. */
-  mode: string | null
-  /** A workflow's. */
-  input_schema: JsonObject | null
-  /** A hash of the settings; null when they are not pure data. */
-  version: string | null
-}
-
-/** What is known of an entity that tells nothing of its settings. */
-export const noConfig: Readonly<EntityConfig> = {
-  fallback_models: [],
-  instructions: null,
-  tools: [],
-  knowledge: null,
-  memory: null,
-  output_schema: null,
-  guardrails: { input: [], output: [] },
-  hooks: [],
-  members: [],
-  mode: null,
-  input_schema: null,
-  version: null,
-}
-
-export interface SourcedConfig extends EntityConfig {
-  /** The config file that lists it; null for one that a program has registered. */
-  source: { file: string; line: number | null } | null
 }
 
 /** An entity that can be registered and run: an agent, a team or a workflow. */

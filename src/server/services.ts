@@ -6,6 +6,7 @@ import type { Clock } from '../core/time.ts'
 import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
 import { cancelWaitingTasks } from '../runnables/remote/waiting-tasks.ts'
 import { systemTimers } from '../runtime/timers.ts'
+import { createFacts } from '../service/access/facts.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
 import { createBookmarks } from '../service/bookmarks.ts'
@@ -146,6 +147,7 @@ export function composeServices(
     notifications,
     knowledge,
     users,
+    facts: createFacts(store),
     logger,
     once,
     backup,

@@ -1,6 +1,7 @@
+import { noConfig } from '../core/entity-config.ts'
 import { AppError, notFound } from '../core/error.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
-import { isRunnable, noConfig } from '../core/runnable.ts'
+import { isRunnable } from '../core/runnable.ts'
 import type { Registry } from './services.ts'
 
 export function createRegistry(): Registry {

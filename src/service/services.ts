@@ -1,13 +1,15 @@
+import type { SourcedConfig } from '../core/entity-config.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunTrace, TraceRequest } from '../core/events/trace.ts'
 import type { StoredFile } from '../core/file.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Fact } from '../core/memory/fact.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { AgainOf, CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
-import type { EntityInfo, Runnable, SourcedConfig } from '../core/runnable.ts'
+import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type {
   CopiedFile,
   OwnerKind,
@@ -260,16 +262,27 @@ export type UserPiece =
   | { run: RunRecord }
   | { run_id: string; events: RunEvent[] }
   | { run_id: string; file: CopiedFile }
-  | { sessions: number; runs: number }
+  | { facts: readonly Fact[] }
+  | { sessions: number; runs: number; facts: number }
 
 export interface Users {
   /** Everything that `erase` would delete. */
   export(userId: string): AsyncIterable<UserPiece>
   /**
    * Deletes the sessions whose present user this is. Runs of the user in other sessions are cancelled and lose their content, and
-   * the name leaves `shared_with`. Includes what is created meanwhile. May be repeated.
+   * the name leaves `shared_with`. The user's facts go. Includes what is created meanwhile. May be repeated.
    */
   erase(userId: string): Promise<void>
+}
+
+/** What is remembered about users, across sessions. */
+export interface Facts {
+  /** Oldest first. Empty for a user that is not known. */
+  list(userId: string): Promise<Fact[]>
+  /** Throws `fact_not_found`. */
+  delete(userId: string, factId: string): Promise<void>
+  /** Gives how many there were. */
+  deleteAll(userId: string): Promise<number>
 }
 
 export interface Summaries {
@@ -309,6 +322,7 @@ export interface Services {
   sessions: Sessions
   summaries: Summaries
   users: Users
+  facts: Facts
   /** Starts runs that repeat a run. Throws `conflict` for one that has not ended or whose content is gone. */
   again(runId: string, request: AgainRequest): Promise<StartedRun[]>
   /** Absent unless push notifications are configured. */

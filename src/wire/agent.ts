@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { EntityInfo, SourcedConfig } from '../core/runnable.ts'
+import type { SourcedConfig } from '../core/entity-config.ts'
+import type { EntityInfo } from '../core/runnable.ts'
 import { flag, jsonObject, oneOf } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { EntityKind } from './event.ts'
@@ -27,7 +28,7 @@ export const AgentConfig = component(
         collection: z.string().nullable(),
       })
       .nullable(),
-    memory: z.object({ runs: z.int(), tokens: z.int().nullable(), summary: flag() }).nullable(),
+    memory: z.object({ runs: z.int(), tokens: z.int().nullable(), summary: flag(), user: flag() }).nullable(),
     output_schema: jsonObject().nullable(),
     guardrails: z
       .object({ input: z.array(z.string()), output: z.array(z.string()) })

@@ -7,6 +7,7 @@ import type { Summarizer } from '../../src/core/summary.ts'
 import type { InjectResponse } from '../../src/http/request.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
 import { savedTestOf } from '../../src/server/tests/saved-test-of.ts'
+import { createFacts } from '../../src/service/access/facts.ts'
 import { createUsers } from '../../src/service/access/user-data.ts'
 import { createBookmarks } from '../../src/service/bookmarks.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
@@ -57,6 +58,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     again,
     sessions,
     summaries,
+    facts: createFacts(store),
     knowledge: options.knowledge,
     once,
     users: createUsers({ store, sessions, runs, clock: Date.now }),

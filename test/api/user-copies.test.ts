@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 let server: RunningTestServer
 beforeAll(async () => {
-  server = await startServer({
-    auth: { keys: ['key-of-the-operator', { key: 'key-of-the-user-ann', userId: 'ann' }] },
+  const remembering = agent({
+    memory: { user: true },
+    run: async ({ text, user }) => (await user.remember(text)).fact_id,
   })
+  server = await startServer(
+    { auth: { keys: ['key-of-the-operator', { key: 'key-of-the-user-ann', userId: 'ann' }] } },
+    { remembering },
+  )
 })
 afterAll(() => server.close())
 
@@ -24,6 +30,8 @@ test('everything of a user can be read in one file and then erased, and what oth
   const run = (input: string, user_id: string) =>
     operate('POST', '/agents/echo/run', { input, user_id, session_id: shared })
   const hers = (await run('a heron', 'ann')).json.run_id
+  const telling = (await as('key-of-the-user-ann', 'POST', '/agents/remembering/run', { input: 'likes the ibis' })).json
+  await operate('DELETE', `/sessions/${telling.session_id}`)
   await operate('POST', `/sessions/${shared}/reuse`, { user_id: 'bob' })
   await run('a pelican', 'bob')
 
@@ -37,11 +45,13 @@ test('everything of a user can be read in one file and then erased, and what oth
     'shared',
     'run',
     'events',
+    'fact',
     'user_end',
   ])
   expect(exported[1].session.session_id).toBe(own.session_id)
-  expect(exported.at(-3)).toMatchObject({ type: 'run', run: { run_id: hers } })
-  expect(exported.at(-1)).toEqual({ type: 'user_end', sessions: 1, runs: 1 })
+  expect(exported.at(-4)).toMatchObject({ type: 'run', run: { run_id: hers } })
+  expect(exported.at(-2)).toMatchObject({ type: 'fact', fact: { content: 'likes the ibis', agent_id: 'remembering' } })
+  expect(exported.at(-1)).toEqual({ type: 'user_end', sessions: 1, runs: 1, facts: 1 })
   expect(JSON.stringify(exported)).not.toContain('pelican')
 
   const erased = await operate('DELETE', '/users/ann')

@@ -99,6 +99,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
       return client.sessions.unshare((await client.sessions.create()).session_id, 'user', 'nobody')
     },
   },
+  fact_not_found: { by: async () => (await open()).users.facts.delete('ann', 'none') },
   call_not_found: {
     by: async () => {
       const client = await open()

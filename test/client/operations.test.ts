@@ -17,6 +17,8 @@ interface Subjects {
   run(agentId?: string): Promise<string>
   document(): Promise<string>
   chunk(): Promise<string>
+  /** About the user 'ann'. */
+  fact(): Promise<string>
 }
 
 /** The methods of each operation. A new route is a new line here, and a method of the client. */
@@ -155,6 +157,9 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
   exportUser: [async ({ client }) => collect(await client.users.export('nobody'))],
+  listFacts: [({ client }) => client.users.facts.list('nobody')],
+  deleteFacts: [({ client }) => client.users.facts.deleteAll('nobody')],
+  deleteFact: [async ({ client, fact }) => client.users.facts.delete('ann', await fact())],
   eraseUser: [({ client }) => client.users.erase('nobody').then(() => 'erased')],
   getBackup: [async ({ client }) => collect(await client.backup())],
   getHealth: [({ client }) => client.health()],
@@ -184,8 +189,16 @@ beforeAll(async () => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     },
   })
+  const remembering = agent({
+    memory: { user: true },
+    run: async ({ text, user }) => (await user.remember(text)).fact_id,
+  })
   const summaryManager = { summarizer: offlineSummarizer(), timeoutMs: 30_000 }
-  server = await startServer({ summaryManager, studio: { again: true } }, { asks, waits }, { withTests: true })
+  server = await startServer(
+    { summaryManager, studio: { again: true } },
+    { asks, waits, remembering },
+    { withTests: true },
+  )
   const { json } = await server.call('GET', '/openapi.json')
   const paths = Object.entries(json.paths as Record<string, Record<string, { operationId: string; tags: string[] }>>)
   described = new Map(
@@ -210,6 +223,10 @@ function subjectsOf(client: Client): Subjects {
     session: async () => (await run('echo', false)).session_id,
     run: async (agentId = 'echo') => (await run(agentId, agentId === 'waits')).run_id,
     document: async () => (await server.call('POST', '/api/v1/knowledge/content', content)).json.document_id,
+    fact: async () => {
+      await server.call('POST', '/api/v1/agents/remembering/run', { input: 'likes tea', user_id: 'ann' })
+      return (await server.call('GET', '/api/v1/users/ann/facts')).json.facts[0].fact_id
+    },
     chunk: async () => (await server.call('POST', '/api/v1/knowledge/content', content)).json.chunk_ids[0],
   }
 }

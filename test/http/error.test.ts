@@ -18,6 +18,7 @@ const decided: Record<number, ErrorCode[]> = {
     'file_not_found',
     'collection_not_found',
     'owner_not_found',
+    'fact_not_found',
     'call_not_found',
   ],
   405: ['method_not_allowed'],

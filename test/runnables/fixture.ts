@@ -34,6 +34,7 @@ export function fakeContext(
     sessionId: 'ses_1',
     entityId: options.entityId ?? 'main',
     userId: null,
+    user: { id: null, facts: [], remember: nothing, forget: nothing },
     metadata: {},
     state: {},
     signal: options.signal ?? new AbortController().signal,
@@ -129,4 +130,8 @@ export function scripted(...answers: StreamPart[][]): MockLanguageModelV4 {
     modelId: 'one',
     doStream: async () => toStream(answers[turn++] ?? []),
   })
+}
+
+async function nothing(): Promise<never> {
+  throw new Error('nothing is remembered here')
 }

@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access memory', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
@@ -116,6 +116,7 @@ const floors: Record<string, Floor> = {
     folders: [
       '.',
       'commands',
+      'commands/users',
       'commands/sessions commands/doctor',
       'commands/runs',
       'browse dev init help mcp tests',

@@ -20,7 +20,7 @@ export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'Export all data of a user as JSON lines',
       description:
         'Every session of the user in the format of a session export, then the runs of the user in sessions of other users with their ' +
-        'events, then a last line of type `user_end`. This is the data that erasing the user deletes. Exact prompts are included for ' +
+        'events, then the facts about the user, then a last line of type `user_end`. This is the data that erasing the user deletes. Exact prompts are included for ' +
         'keys with the scope `prompts`.',
       params,
       responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: UserCopyLine } } },
@@ -31,8 +31,8 @@ export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'Erase all data of a user',
       description:
         'Deletes the sessions that currently belong to the user, with their runs and summaries. The runs of the user in sessions of ' +
-        'other users lose their input, output, events and files but stay listed. Cached answers and idempotency answers are deleted, and the ' +
-        'user is removed from `shared_with`. It is not an error if the user has no data.',
+        'other users lose their input, output, events and files but stay listed. Cached answers, idempotency answers and the facts about the user are ' +
+        'deleted, and the user is removed from `shared_with`. It is not an error if the user has no data.',
       params,
       responses: { 204: { description: 'All data of the user is deleted.' } },
       handle: async (request, { users }) => {
@@ -51,6 +51,8 @@ async function* toLines(pieces: AsyncIterable<UserPiece>, prompts: boolean): Asy
     else if ('run' in piece) yield* toLine(writer.run(toCopyRun(piece.run, prompts)))
     else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
     else if ('file' in piece) yield* toLine(writer.file(piece.run_id, piece.file))
+    else if (!('sessions' in piece) && 'facts' in piece)
+      for (const fact of piece.facts) yield userLine({ type: 'fact', fact })
     else if ('user_id' in piece) yield userLine({ type: 'user', ...piece })
     else yield userLine({ type: 'user_end', ...piece })
   }

@@ -26,6 +26,7 @@ const exitCodes: Record<ErrorCode, number> = {
   file_not_found: exit.failure,
   collection_not_found: exit.failure,
   owner_not_found: exit.failure,
+  fact_not_found: exit.failure,
   call_not_found: exit.failure,
   method_not_allowed: exit.failure,
   request_timeout: exit.failure,

@@ -1,15 +1,10 @@
 import { Argument } from 'commander'
-import type { Client } from '../../client/client.ts'
-import { isAppError } from '../../core/error.ts'
 import { UsageError } from '../command/exit.ts'
-import { exit } from '../command/exit-codes.ts'
 import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
-import { canAsk, confirm } from '../terminal/confirm.ts'
-import { printJson, say, write } from '../terminal/output.ts'
-import { terminalLine, terminalText } from '../terminal/text.ts'
-import { writeFile } from './sessions/export.ts'
+import { eraseUser, exportUser } from './users/data.ts'
+import { forgetFacts, listFacts, type UserCall } from './users/facts.ts'
 
 interface UsersOptions extends ConnectOptions {
   yes?: boolean
@@ -19,56 +14,27 @@ interface UsersOptions extends ConnectOptions {
 export const command: CommandModule<UsersOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('<action>', 'the action').choices(['export', 'erase']))
+      .addArgument(new Argument('<action>', 'the action').choices(['facts', 'forget', 'export', 'erase']))
       .argument('<user>', 'the user_id of the sessions and runs')
+      .argument('[fact]', 'with forget: the id of a fact (default: all facts)')
       .option(
         '--output <file>',
         'with export: the output file; an existing file is never overwritten (default: stdout)',
       )
-      .option('--yes', "with erase: don't ask for confirmation"),
-  async run(context, options, action = '', userId = '') {
+      .option('--yes', "with forget and erase: don't ask for confirmation"),
+  async run(context, { yes, output, ...options }, action = '', userId = '', factId) {
+    if (output !== undefined && action !== 'export') throw new UsageError('--output can only be used with export.')
+    if (yes && action !== 'erase' && action !== 'forget') {
+      throw new UsageError('--yes can only be used with forget and erase.')
+    }
+    if (factId !== undefined && action !== 'forget') throw new UsageError('A fact can only be named with forget.')
     const { signal } = context
-    if (action === 'export') {
-      if (options.yes) throw new UsageError('--yes can only be used with erase.')
-      await withClient(options, context, async ({ users }) => {
-        const lines = linesOf(await users.export(userId, { signal }))
-        if (options.output !== undefined) {
-          const count = await writeFile(options.output, lines, signal)
-          say(`Wrote ${count} lines to ${terminalLine(options.output)}.`)
-          return
-        }
-        const safe = process.stdout.isTTY ? terminalText : (text: string) => text
-        for await (const line of lines) await write(safe(line))
-      })
-      return undefined
+    const call: UserCall = {
+      withClient: (use) => withClient(options, context, use),
+      ...{ userId, json: options.json, signal },
     }
-    if (options.output !== undefined) throw new UsageError('--output can only be used with export.')
-    if (!options.yes) {
-      if (!canAsk()) throw new UsageError("Can't ask for confirmation without a terminal. Use --yes to erase.")
-      const question = `Erase every session and run of '${terminalLine(userId)}'? It can't be undone.`
-      if (!(await confirm(question, signal))) {
-        say('Nothing was erased.')
-        return exit.failure
-      }
-    }
-    await withClient(options, context, (client) => erase(client, userId, signal))
-    if (options.json) printJson({ user_id: userId, erased: true })
-    else say(`Erased all data of '${terminalLine(userId)}'.`)
-    return undefined
+    if (action === 'facts') return listFacts(call)
+    if (action === 'forget') return forgetFacts(call, factId, yes)
+    return action === 'export' ? exportUser(call, output) : eraseUser(call, yes)
   },
-}
-
-async function* linesOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${line}\n`
-}
-
-/** A server answers within its time limit and continues at the next call. */
-async function erase(client: Client, userId: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      return await client.users.erase(userId, { signal })
-    } catch (error) {
-      if (!isAppError(error) || error.code !== 'timeout') throw error
-    }
-  }
 }

@@ -221,9 +221,17 @@ your agents with \`useChat\`.`,
     page: 'getting-started',
   },
   users: {
-    details: `\`export\` prints all data of one user as JSON lines. \`erase\` deletes it: the sessions that now belong to the user, and the
-content of the user's runs in other sessions. It asks for confirmation; without a terminal it needs \`--yes\`.`,
-    examples: ['agentserve users export ann --output ann.jsonl', 'agentserve users erase ann --yes'],
+    details: `\`facts\` lists what agents with user memory remember about one user, and \`forget\` deletes a fact, or all of them.
+
+\`export\` prints all data of one user as JSON lines. \`erase\` deletes it: the sessions that now belong to the user, the
+content of the user's runs in other sessions, and the facts. Where \`forget\` and \`erase\` delete everything they ask for
+confirmation; without a terminal they need \`--yes\`.`,
+    examples: [
+      'agentserve users facts ann',
+      'agentserve users forget ann fact_3Gv0wXqk9L2a',
+      'agentserve users export ann --output ann.jsonl',
+      'agentserve users erase ann --yes',
+    ],
     page: 'backup',
   },
   backup: {

@@ -26,6 +26,7 @@ import { ownAnswer } from './own-answer.ts'
 import { hookedRun } from './run-hook.ts'
 import type { CheckedAgent } from './schema.ts'
 import type { AgentSettings, AnyAgentSettings, RuntimeContext, ToolsContext } from './settings.ts'
+import { memoryToolNames, memoryToolTexts, withUserMemory } from './user-memory.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it uses the
@@ -46,6 +47,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : timeout
   const modelled = model === undefined ? undefined : modelAnswer(settings, model, defaults)
   const answer = own !== undefined ? ownAnswer(own) : (modelled?.run ?? offlineAnswering(settings))
+  const remembering = (run: Answering) => (settings.memory.user ? withUserMemory(run) : run)
   const entity: Runnable<'agent'> = {
     kind: 'agent',
     name,
@@ -62,9 +64,11 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
     clientToolProblem: (tool) => toolProblem(tool, settings),
     ...(modelled?.checkInput === undefined ? {} : { checkInput: modelled.checkInput }),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
-    run: sideEffects
-      ? inside(surround(answer, settings, defaults), own !== undefined)
-      : surround(answer, settings, defaults),
+    run: remembering(
+      sideEffects
+        ? inside(surround(answer, settings, defaults), own !== undefined)
+        : surround(answer, settings, defaults),
+    ),
   }
   return configurable(withToolEntries(withToolLook(markRunnable(entity)), toolEntries(settings, defaults)), (next) =>
     build(settings, next),
@@ -117,22 +121,24 @@ function takesOf({ run, output }: CheckedAgent, model: ModelChoice | undefined):
 function toCache(settings: CheckedAgent, model: ModelChoice | undefined): AnswerCache | undefined {
   const { cache, memory } = settings
   if (cache === undefined) return undefined
-  const common = { ttlMs: cache.ttl, shared: cache.shared }
+  const common = { ttlMs: cache.ttl, shared: cache.shared, ...(memory.user ? { facts: true } : {}) }
   const version = fingerprint({ ...settings, model: model ?? offlineModelName })
   // Code and tools may read more than the prompt, so the answer depends on the whole context.
   if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
   return { ...common, version, reads: 'prompt', runs: memory.runs }
 }
 
-function toolProblem(name: string, { tools = {}, knowledge }: CheckedAgent): string | undefined {
-  return clientToolProblem(name, tools, knowledge?.mode === 'tool' ? [searchToolName] : [])
+function toolProblem(name: string, settings: CheckedAgent): string | undefined {
+  const { tools = {}, knowledge } = settings
+  const added = knowledge?.mode === 'tool' ? [searchToolName] : []
+  return clientToolProblem(name, tools, [...added, ...memoryToolNames(settings)])
 }
 
-function listTools({ tools, knowledge }: CheckedAgent): Runnable['tools'] {
-  const own = describeTools(tools ?? {})
-  return knowledge?.mode === 'tool'
-    ? [...own, { name: searchToolName, description: 'Searches the knowledge base.' }]
-    : own
+function listTools(settings: CheckedAgent): Runnable['tools'] {
+  const { tools, knowledge } = settings
+  const searching = { name: searchToolName, description: 'Searches the knowledge base.' }
+  const remembering = memoryToolNames(settings).map((name) => ({ name, description: memoryToolTexts[name] }))
+  return [...describeTools(tools ?? {}), ...(knowledge?.mode === 'tool' ? [searching] : []), ...remembering]
 }
 
 /** Only texts: a description may also be a function of the tool's context, which a list does not have. */

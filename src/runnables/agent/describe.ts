@@ -1,8 +1,8 @@
 import type { OutputInterface } from 'ai'
 import { searchToolName } from '../../core/again/plan.ts'
+import { type EntityConfig, noConfig } from '../../core/entity-config.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type ModelChoice, modelsOf } from '../../core/model.ts'
-import { type EntityConfig, noConfig } from '../../core/runnable.ts'
 import { describeModel } from '../../models/name.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { isStructured } from '../model/structured.ts'
@@ -11,18 +11,23 @@ import { fingerprint } from './fingerprint.ts'
 import { instructionsText } from './instructions.ts'
 import { searchToolLook } from './model-answer.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
+import { memoryToolLook } from './user-memory.ts'
 
 /** What an operator may read of an agent's settings: only what is named here, so that no key gets in. */
 export async function agentConfig(settings: CheckedAgent, defaults: Defaults): Promise<EntityConfig> {
   const { tools = {}, knowledge, memory, guardrails, hooks = {}, toolApproval, run } = settings
   const searching = knowledge?.mode === 'tool' ? { [searchToolName]: await searchToolLook() } : {}
+  const remembering = memory.user && run === undefined ? await memoryToolLook() : {}
   return {
     ...noConfig,
     fallback_models: run === undefined ? fallbackNames(settings.model ?? defaults.model) : [],
     instructions: instructionsText(settings.instructions),
-    tools: await toolConfigs({ ...tools, ...searching }, toolApproval, defaults),
+    tools: await toolConfigs({ ...tools, ...searching, ...remembering }, toolApproval, defaults),
     knowledge: knowledge === undefined ? null : toKnowledge(knowledge),
-    memory: run === undefined ? { ...memory, tokens: Number.isFinite(memory.tokens) ? memory.tokens : null } : null,
+    memory:
+      run === undefined || memory.user
+        ? { ...memory, tokens: Number.isFinite(memory.tokens) ? memory.tokens : null }
+        : null,
     output_schema: await outputSchema(settings.output),
     guardrails: { input: namesOf(guardrails?.input), output: namesOf(guardrails?.output) },
     hooks: [...setIn(hooks), ...functionsIn(settings)],

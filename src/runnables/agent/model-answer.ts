@@ -42,6 +42,7 @@ import { instructionsFor } from './instructions.ts'
 import { remember } from './memory.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
+import { factsText, memoryToolNames, memoryTools } from './user-memory.ts'
 
 export async function searchToolLook() {
   return {
@@ -60,6 +61,12 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
   const hook = settings.hooks?.modelCall
   const createAgent = sdkAgents(settings, root, others.length + 1)
   const fetching = fetchingOf(defaults)
+  const remembering = memoryToolNames(settings)
+  /** A run without a user has none; a test that plays recorded results needs no user. */
+  const memoryToolsFor = async (context: RunContext) =>
+    settings.memory.user && (context.userId !== null || defaults.testDoubles?.tools !== undefined)
+      ? memoryTools(context)
+      : {}
   // A missing package or key of the server is no fault of the request.
   const resolveFor = (wanted: ModelSetting) =>
     resolveModel(wanted, { root }).catch((error: unknown) => {
@@ -73,7 +80,9 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     context: RunContext,
     files: ModelFiles,
   ): AsyncGenerator<EmittedEvent, ModelMessage[]> {
+    const facts = factsText(context.user.facts)
     const messages = await remember(settings.memory, context, files)
+    if (facts !== undefined) messages.unshift({ role: 'user', content: facts })
     let before: string | undefined
     if (knowledge !== undefined && knowledge.mode !== 'tool' && input.text.trim() !== '') {
       const { hits, event } = await retrieve(knowledge, input.text, context)
@@ -102,7 +111,8 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     const queue = new Channel<EmittedEvent>()
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
-    const configured = defaults.testDoubles?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
+    const given = { ...settings.tools, ...(await memoryToolsFor(context)) }
+    const configured = defaults.testDoubles?.tools?.(given) ?? given
     const own = await openTools(configured, search, context, defaults)
     const opened = await withClientTools(own, context.given?.client_tools)
     const clientTools = clientToolNames(opened)
@@ -111,7 +121,7 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     const gate = again && createGate(again, opened)
     const approve: Approve = (approval, present = {}) => {
       assertNotReplaced(opened, tools, present)
-      const decided = decideApprovals(approval, opened, configured, Object.keys(present))
+      const decided = decideApprovals(approval, opened, configured, [...remembering, ...Object.keys(present)])
       return gate === undefined ? decided : gate.approval(decided)
     }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
@@ -125,7 +135,7 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     yield* results.events
     let continued: ModelMessage[] | 'paused' | undefined
     if (start !== undefined && again !== undefined && gate !== undefined) {
-      const approval = decideApprovals(settings.toolApproval, opened, configured)
+      const approval = decideApprovals(settings.toolApproval, opened, configured, remembering)
       const options = { again, start, gate, opened, files, limits: limits.toolResult, approval }
       continued = yield* takeUp(options, input, context)
     }

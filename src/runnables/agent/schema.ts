@@ -35,7 +35,11 @@ export const memorySettings = settings({
   runs: integer(0, 1000).default(defaultHistoryRuns),
   tokens: integer(1, 100_000_000).optional(),
   summary: flag().optional(),
-}).transform(({ runs, tokens = Number.POSITIVE_INFINITY, summary = runs > 0 }) => ({ runs, tokens, summary }))
+  user: flag().default(false),
+}).transform(({ runs, tokens = Number.POSITIVE_INFINITY, summary = runs > 0, user }) => ({
+  ...{ runs, tokens, summary },
+  user,
+}))
 export type CheckedMemory = z.output<typeof memorySettings>
 
 const limit = integer(1, 2 ** 31 - 1)

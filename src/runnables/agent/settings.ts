@@ -23,6 +23,11 @@ export interface AgentMemory {
   tokens?: number
   /** Whether the session's summary replaces the runs that it covers; default: unless `runs` is 0. */
   summary?: boolean
+  /**
+   * Remembers facts about the user across sessions: the tools `remember` and `forget` for the model, the facts in the prompt
+   * and in `user.facts` of the run. Runs without a user have none. Default `false`.
+   */
+  user?: boolean
 }
 
 export interface AgentRunContext extends AgentContext, Pick<RunContext, 'resumed'> {

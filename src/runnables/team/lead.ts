@@ -18,7 +18,7 @@ import { textInput } from '../tools/text-input.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 import { ask, askNext, childOf, entityOf, goOn, type Member, type MemberOutcome, type TeamRun } from './member.ts'
 
-type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
+type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen' | 'memory']: AnyAgentSettings[KEY] | undefined }
 
 /** By the signal, which is one per execution of a run. */
 const runs = new WeakMap<AbortSignal, TeamRun>()
@@ -44,7 +44,8 @@ export function router(settings: Leading, members: readonly Member[]): Runnable 
   } as Parameters<typeof agent>[0])
 }
 
-function given(settings: Leading): object {
+/** The settings that are set. */
+export function given(settings: Partial<Leading>): object {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 

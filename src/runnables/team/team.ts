@@ -1,18 +1,18 @@
 import type { z } from 'zod'
+import { noConfig } from '../../core/entity-config.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import {
   type Emission,
   isRunnable,
   type MemberAnswer,
   markRunnable,
-  noConfig,
   type RunContext,
   type RunInput,
   type Runnable,
 } from '../../core/runnable.ts'
 import { Channel } from '../../runtime/channel.ts'
-import { checkSettings } from '../../schema/check.ts'
-import { anything, duration, is, list, oneOf, settings as settingsOf, string } from '../../schema/field.ts'
+import { checkSettings, wrong } from '../../schema/check.ts'
+import { anything, duration, flag, is, list, oneOf, settings as settingsOf, string } from '../../schema/field.ts'
 import { modelChoice } from '../../schema/model.ts'
 import { agent } from '../agent/agent.ts'
 import { fingerprint } from '../agent/fingerprint.ts'
@@ -25,7 +25,7 @@ import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
 import { type Entity, withToolLook } from '../tools/as-tool.ts'
 import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
-import { assertModel, lead, leader, route, router } from './lead.ts'
+import { assertModel, given, lead, leader, route, router } from './lead.ts'
 import { askNext, type Member, type MemberOutcome, type TeamRun } from './member.ts'
 
 const teamSettings = settingsOf({
@@ -48,6 +48,8 @@ const teamSettings = settingsOf({
   /** The model for `lead`, `route` or combining. Default: the config's. */
   model: modelChoice.optional(),
   instructions: anything<AnyAgentSettings['instructions']>().optional(),
+  /** `user`: the model that leads, or combines the answers, remembers facts about the user. Members have settings of their own. */
+  memory: settingsOf({ user: flag().default(false) }).optional(),
   /** When a lead stops, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
   stopWhen: anything<AnyAgentSettings['stopWhen']>().optional(),
   /** Limit of a background run. */
@@ -58,6 +60,14 @@ export interface TeamSettings<ID extends string = string> extends Omit<z.input<t
   members: readonly (ID | Runnable | Entity | HostableAgent)[]
 }
 type CheckedTeam = z.output<typeof teamSettings>
+
+function assertMemory({ mode, memory, instructions }: CheckedTeam): void {
+  if (memory?.user !== true || mode === 'lead' || (mode === 'parallel' && instructions !== undefined)) return
+  throw wrong(
+    'memory.user',
+    "team(): `memory.user` is for a team whose model answers: mode 'lead', or 'parallel' with `instructions`; set it in the members",
+  )
+}
 
 /** `memberIds`: the ids that this team and teams in it refer to. */
 export interface Team<ID extends string = string> extends Entity<'team'> {
@@ -72,6 +82,7 @@ export interface Team<ID extends string = string> extends Entity<'team'> {
  */
 export function team<const ID extends string = never>(settings: TeamSettings<ID>): Team<ID> {
   const checked = checkSettings('team()', teamSettings, settings)
+  assertMemory(checked)
   return build(checked, checked.members.map(toMember), {}) as Team<ID>
 }
 
@@ -124,11 +135,11 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
 }
 
 function toPerformance(
-  { mode, model, instructions, stopWhen }: CheckedTeam,
+  { mode, model, instructions, stopWhen, memory }: CheckedTeam,
   members: readonly Member[],
   defaults: Defaults,
 ): Pick<Runnable, 'model' | 'fallbackModels' | 'modelSettings'> & { perform: Perform } {
-  const settings = { model, instructions, stopWhen }
+  const settings = { model, instructions, stopWhen, memory }
   if (mode === 'lead') {
     const entity = withDefaults(leader(settings, members), defaults)
     return modelled(mode, entity, (run, input) => lead(run, entity, members, input))
@@ -141,7 +152,7 @@ function toPerformance(
   }
   if (mode === 'sequence') return { perform: (run, input) => sequence(run, members, input) }
   if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }
-  const writer = withDefaults(agent({ ...(model === undefined ? {} : { model }), instructions }), defaults)
+  const writer = withDefaults(agent(given({ model, instructions, memory })), defaults)
   return modelled(mode, writer, (run, input) =>
     parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers), answers)),
   )

@@ -1,6 +1,6 @@
 import type { FlexibleSchema, ToolSet } from 'ai'
+import type { ToolConfig } from '../../core/entity-config.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { ToolConfig } from '../../core/runnable.ts'
 import { isObject } from '../../schema/field.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { loadSdk } from '../base/sdk.ts'

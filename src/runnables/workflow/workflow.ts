@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Duration } from '../../core/duration.ts'
+import { noConfig } from '../../core/entity-config.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
@@ -7,7 +8,6 @@ import {
   type AgentContext,
   type Emission,
   markRunnable,
-  noConfig,
   type RunContext,
   type RunInput,
   type Runnable,

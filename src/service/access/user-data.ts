@@ -75,7 +75,9 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
       }
       for await (const file of filesOf(store, runId)) yield { run_id: runId, file }
     }
-    yield { sessions: sessionCount, runs: runCount }
+    const facts = await store.listFacts(userId)
+    if (facts.length > 0) yield { facts }
+    yield { sessions: sessionCount, runs: runCount, facts: facts.length }
   }
 
   async function deleteSessions(userId: string): Promise<number> {

@@ -16,7 +16,7 @@ export function scopeToUser(
   store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
   userId: string,
 ): Services {
-  const { sessions, runs, summaries, notifications } = services
+  const { sessions, runs, summaries, facts, notifications } = services
   const reading = createReading(services, store, userId)
 
   async function ownSession(sessionId: string): Promise<void> {
@@ -58,6 +58,11 @@ export function scopeToUser(
     }
   }
 
+  function own(user: string): string {
+    assertOwn(user)
+    return user
+  }
+
   const isForeign = ({ user_id }: SessionListFilter) => user_id !== undefined && user_id !== userId
   const asSeen = (filter: SessionListFilter) => ({ ...filter, user_id: userId, as_user: true })
 
@@ -70,6 +75,11 @@ export function scopeToUser(
     backup: () => refuseAdmin(),
     again: async () => refuseAdmin(),
     users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
+    facts: {
+      list: async (user) => facts.list(own(user)),
+      delete: async (user, factId) => facts.delete(own(user), factId),
+      deleteAll: async (user) => facts.deleteAll(own(user)),
+    },
     notifications: notifications && {
       check: (target) => notifications.check(target),
       async set(runId, target) {

@@ -4,6 +4,7 @@ import { inputCheck, type RunContext } from '../../core/runnable.ts'
 import type { RunIntake } from '../events/intake.ts'
 import type { RunRecorder } from '../events/recorder.ts'
 import type { RunExecution } from './execution.ts'
+import { UserWithoutMemory } from './run-user.ts'
 import type { RunState } from './state.ts'
 
 /** The whole context of one execution. */
@@ -26,6 +27,7 @@ export function contextOf(
   const whole: RunContext = {
     ...context,
     userId: run.user_id,
+    user: new UserWithoutMemory(run.user_id),
     signal,
     fence: `${run.run_id}:${execution.fence}`,
     state: state.value,

@@ -19,7 +19,7 @@ export interface ExecutionOptions {
   /** The context without what the execution itself provides. */
   context: Omit<
     RunContext,
-    'userId' | 'signal' | 'fence' | 'state' | 'recorded' | 'emit' | 'pause' | 'repeat' | keyof ChildContext
+    'userId' | 'user' | 'signal' | 'fence' | 'state' | 'recorded' | 'emit' | 'pause' | 'repeat' | keyof ChildContext
   >
   /** The latest runs of its session before it, oldest first. */
   earlierRuns: (count: number) => Promise<readonly RunRecord[]>

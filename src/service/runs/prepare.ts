@@ -27,6 +27,7 @@ import { placeOf } from './place.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
+import { userMemory } from './user-memory.ts'
 
 const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
@@ -100,6 +101,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       files,
       logger,
       knowledge,
+      userMemory: userMemory(services, run, () => execution.signal),
       answers: inside?.answers ?? noAnswers,
       resumed: before === undefined ? behind(prepared) : toResumption(before),
       again,

@@ -60,7 +60,7 @@ export function answerFromCache(
         yield* recorded
         return
       }
-      const before = JSON.stringify(context.state)
+      const before = await changeable(cache, context)
       let isOwn = false
       let refused = false
       const check = context[inputCheck]
@@ -76,10 +76,20 @@ export function answerFromCache(
         if (typeof emission !== 'string' && ['input_required', 'file'].includes(emission.type)) isOwn = true
         yield emission
       }
-      // A change of the session's state or a person's decision can't be repeated, so such an answer is not cached.
-      if (!isOwn && !refused && JSON.stringify(context.state) === before) await keep(key)
+      // A change of the session's state or the user's facts or a person's decision can't be repeated, so such an answer is not cached.
+      if (!isOwn && !refused && (await changeable(cache, context)) === before) await keep(key)
     },
   }
+}
+
+async function changeable(cache: AnswerCache, context: RunContext): Promise<string> {
+  return JSON.stringify([context.state, await factsFor(cache, context)])
+}
+
+/** Undefined where they don't matter. */
+async function factsFor({ facts }: AnswerCache, { userId, userMemory }: RunContext): Promise<string[] | undefined> {
+  if (facts !== true || userId === null) return undefined
+  return (await userMemory?.list())?.map(({ content }) => content)
 }
 
 /** Undefined when parts of the answer have been deleted. */
@@ -120,6 +130,7 @@ async function keyOf(runnable: Runnable, cache: AnswerCache, input: RunInput, co
     user: cache.shared === true ? undefined : userId,
     given: cache.reads === 'prompt' ? null : { metadata, state },
     // Absent without any, so that the key of other questions stays the same.
+    facts: await factsFor(cache, context),
     caller: context.given,
   }
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url')

@@ -154,6 +154,14 @@ const task = {
 }
 
 const completion = { id: 'chatcmpl-01kcz6t8d3m0x4zv', created: 1_790_000_000, model: 'docs' }
+const fact = {
+  fact_id: 'fact_3Gv0wXqk9L2a',
+  content: 'Prefers tea to coffee.',
+  agent_id: 'helper',
+  run_id: runId,
+  created_at: at,
+}
+
 const chatMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello there' }] }
 const officialMessage = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello there' }] } }
 
@@ -181,7 +189,9 @@ export const examples: Readonly<Record<string, unknown>> = {
   PruneSessionsRequest: { updated_before: at, agent_id: 'docs' },
   SessionsPruned: { deleted: 12, has_more: false },
   SessionCopyLine: { type: 'end', runs: 1, events: 5 },
-  UserCopyLine: { type: 'user_end', sessions: 1, runs: 2 },
+  UserCopyLine: { type: 'user_end', sessions: 1, runs: 2, facts: 1 },
+  FactList: { facts: [fact], count: 1 },
+  FactsDeleted: { user_id: 'ann', deleted: 3 },
   SessionDeleted: { session_id: sessionId, deleted: true },
   Summary: summary,
   SummaryAnswer: { summary },
@@ -267,7 +277,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       },
     ],
     knowledge: { mode: 'first', limit: 6, filters: null, collection: null },
-    memory: { runs: 20, tokens: null, summary: true },
+    memory: { runs: 20, tokens: null, summary: true, user: false },
     output_schema: null,
     guardrails: { input: [], output: ['noPrices'] },
     fallback_models: ['ollama/qwen3:8b'],

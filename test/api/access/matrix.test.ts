@@ -16,6 +16,8 @@ interface Foreign {
   child: string
   waiting: string
   file: string
+  /** What is remembered about bob. */
+  fact: string
   /** A model call of the run. */
   call: string
   message: string
@@ -197,7 +199,12 @@ const approves = (run: string) => ({
   approve: true,
 })
 
+const ofBob = { 'path.user_id': { status: 403 } }
+
 const cases: Cases = {
+  listFacts: () => ofBob,
+  deleteFacts: () => ofBob,
+  deleteFact: () => ({ ...ofBob, 'path.fact_id': { status: 403 } }),
   createSession: (bob) => ({
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
     'body.user_id': { body: { user_id: 'bob' }, status: 403 },
@@ -564,6 +571,8 @@ describe.each(ways)('with %s', (_way, config) => {
     const file = brought.json.messages[0].parts[0].file_id
     const asked = (await as('POST', `${api}/agents/docs/run`, { input: 'private words', session_id: session })).json
     const call = (await as('GET', `${api}/runs/${asked.run_id}/trace`)).json.calls[0].call_id
+    await as('POST', `${api}/agents/remembering/run`, { input: 'private fact' })
+    const fact = (await as('GET', `${api}/users/bob/facts`)).json.facts[0].fact_id
     const { run_id: waiting } = (await as('POST', `${api}/agents/asking/run`, { input: 'private question' })).json
     const child = (await as('GET', `${api}/runs?parent_run_id=${run_id}`)).json.runs[0].run_id
     await as('POST', `${api}/sessions/${session}/summary`)
@@ -590,14 +599,14 @@ describe.each(ways)('with %s', (_way, config) => {
     expect(Object.values(cursors).every((cursor) => typeof cursor === 'string')).toBe(true)
     const etag = (await as('GET', `${api}/sessions/${session}`)).headers.get('etag') ?? ''
     expect(messages.length).toBeGreaterThan(1)
-    return { session, run: run_id, child, waiting, file, call, message, etag, copy, cursors, key }
+    return { session, run: run_id, child, waiting, file, fact, call, message, etag, copy, cursors, key }
   }
 
   /** Every id and text of bob's, as an operator sees them. */
   async function secretsOf(operator: As): Promise<string[]> {
     const { sessions } = (await operator('GET', `${api}/sessions?user_id=bob&limit=100`)).json
     expect(sessions.length).toBeGreaterThanOrEqual(8)
-    const found = new Set(['private words', 'private question', 'private name'])
+    const found = new Set(['private words', 'private question', 'private name', 'private fact'])
     for (const { session_id } of sessions) {
       found.add(session_id)
       const { text } = await operator('GET', `${api}/sessions/${session_id}/export`)
@@ -615,7 +624,8 @@ describe.each(ways)('with %s', (_way, config) => {
       if (json.next_cursor === null) break
       cursor = `&cursor=${encodeURIComponent(json.next_cursor)}`
     }
-    return JSON.stringify([sessions, runs.filter(({ run_id }) => secrets.includes(run_id))])
+    const { facts } = (await people.operator('GET', `${api}/users/bob/facts`)).json
+    return JSON.stringify([sessions, facts, runs.filter(({ run_id }) => secrets.includes(run_id))])
   }
 
   test('the matrix is that of the routes: each that is mounted, each of its fields, and no other', () => {
@@ -653,6 +663,8 @@ describe.each(ways)('with %s', (_way, config) => {
           const target = path
             .replace('{id}', id ?? ownId)
             .replace('{task}', task)
+            .replace('{user_id}', 'bob')
+            .replace('{fact_id}', bob.fact)
             .replace('{config}', 'private')
             .replace('{kind}', 'user')
             .replace('{owner_id}', 'bob')

@@ -37,6 +37,12 @@ export async function withPeople(
           yield resumed === undefined ? { type: 'input_required', call_id: 'may', prompt: 'May I?' } : 'Thanks.'
         },
       }),
+      remembering: agent({
+        memory: { user: true },
+        async run({ text, user }) {
+          return (await user.remember(text)).fact_id
+        },
+      }),
       pair: team({ members: ['echo'], mode: 'sequence' }),
       ...entities,
     },

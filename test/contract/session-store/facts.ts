@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Fact } from '../../../src/core/fact.ts'
+import type { Fact } from '../../../src/core/memory/fact.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, seedOf, started } from './builders.ts'
 

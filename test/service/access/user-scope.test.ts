@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { Runnable } from '../../../src/core/runnable.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { createFacts } from '../../../src/service/access/facts.ts'
 import { createUsers } from '../../../src/service/access/user-data.ts'
 import { scopeToUser } from '../../../src/service/access/user-scope.ts'
 import { createOnce } from '../../../src/service/idempotency.ts'
@@ -17,7 +18,15 @@ async function openScoped(store: SessionStore, entities: Record<string, Runnable
   const users = createUsers({ ...services, clock: Date.now })
   const as = (user: string) =>
     scopeToUser(
-      { ...services, summaries, users, once, backup: () => emptyArchive(), logger: silentLogger },
+      {
+        ...services,
+        summaries,
+        users,
+        facts: createFacts(store),
+        once,
+        backup: () => emptyArchive(),
+        logger: silentLogger,
+      },
       store,
       user,
     )

@@ -30,6 +30,10 @@ export default defineConfig({
   server: { studio: { again: true }, a2a: { push: { allowHttp: true, allowPrivate: true } } },
   agents: {
     ...bench.agents,
+    remembering: agent({
+      memory: { user: true },
+      run: async ({ user, text }) => (await user.remember(text)).content,
+    }),
     watched: agent({
       model,
       knowledge: { limit: 1 },

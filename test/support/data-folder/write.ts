@@ -60,6 +60,7 @@ for (let running = 1; running > 0; ) {
   const tries = await fetch(`${server.url}/api/v1/runs?session_id=watched&again=true&status=running`)
   running = ((await tries.json()) as { count: number }).count
 }
+await post('/agents/remembering/run', { input: 'feeds the heron', user_id: 'ann' })
 await server.stop()
 await rm(resolve(to), { recursive: true, force: true })
 await mkdir(resolve(to, '..'), { recursive: true })

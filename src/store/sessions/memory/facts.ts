@@ -1,4 +1,4 @@
-import type { Fact, FactStore } from '../../../core/fact.ts'
+import type { Fact, FactStore } from '../../../core/memory/fact.ts'
 import { copy, type MemoryState } from './rows.ts'
 
 type Step = <T>(work: () => T) => Promise<T>

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../../core/event.ts'
-import type { Fact } from '../../../core/fact.ts'
+import type { Fact } from '../../../core/memory/fact.ts'
 import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Message } from '../../../core/message.ts'

@@ -1,4 +1,4 @@
-import type { Fact, FactSaved, FactStore } from '../../../core/fact.ts'
+import type { Fact, FactSaved, FactStore } from '../../../core/memory/fact.ts'
 import type { Sql } from '../../postgres/connection.ts'
 import { isStorable } from '../../postgres/text.ts'
 import type { Database } from './database.ts'

@@ -1,4 +1,4 @@
-import type { Fact, FactSaved, FactStore } from '../../../core/fact.ts'
+import type { Fact, FactSaved, FactStore } from '../../../core/memory/fact.ts'
 import type { Connection, SqlRow } from '../../sqlite/connection.ts'
 import { isShown } from './schema/hidden.ts'
 

@@ -6,6 +6,7 @@ import { sessionsDatabase } from '../../../../src/store/sessions/sqlite/schema/d
 import { migrations } from '../../../../src/store/sessions/sqlite/schema/migrations.ts'
 import { sqliteStore } from '../../../../src/store/sessions/sqlite/store.ts'
 import { openDatabase } from '../../../../src/store/sqlite/open-database.ts'
+import { started } from '../../../contract/session-store/builders.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -53,6 +54,22 @@ test.each(await readdir(fixtures))('keeps push configs of data folder %s, and ta
     expect(left.map(({ config_id }) => config_id)).toEqual(Number(name) < 7 ? [] : ['kept'])
     const made = { ...kept, config_id: 'made', created_at: '2026-01-01T00:00:00.000Z' }
     expect(await store.savePushConfig(made, 'own_now', 5)).toMatchObject(made)
+  } finally {
+    await store.close()
+  }
+})
+
+test.each(await readdir(fixtures))('keeps the facts of data folder %s, and takes new ones', async (name) => {
+  await cp(join(fixtures, name), folder, { recursive: true })
+  const store = sqliteStore({ path: join(folder, 'agentserve.db') })
+  await store.open()
+  try {
+    const kept = (await store.listFacts('ann')).map(({ content }) => content)
+    expect(kept).toEqual(Number(name) < 8 ? [] : ['feeds the heron'])
+    const { runId } = await started(store)
+    const fact = { fact_id: 'fact_new', content: 'new', agent_id: 'echo', run_id: runId, created_at: '2030' }
+    expect(await store.saveFact('ann', fact, 9)).toBe('saved')
+    expect(await store.listFacts('ann')).toHaveLength(kept.length + 1)
   } finally {
     await store.close()
   }

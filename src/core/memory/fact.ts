@@ -41,3 +41,29 @@ export function factText(text: string): string {
     .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, '')
     .trim()
 }
+
+/** The memory of a run's user, as entities get it. */
+export interface UserMemory {
+  list(): Promise<Fact[]>
+  /**
+   * Durable when it resolves; what is known already comes back as it is. Throws `invalid_request` for a text that is empty or
+   * too long, and `conflict` when the user has `mostFacts`.
+   */
+  remember(text: string): Promise<Fact>
+  /** False when there is no such fact. */
+  forget(factId: string): Promise<boolean>
+}
+
+/** The user of a run, and what is remembered about the user. */
+export interface RunUser {
+  readonly id: string | null
+  /** Oldest first, with what this run has remembered. Empty without a user, and in entities without `memory: { user: true }`. */
+  readonly facts: readonly Fact[]
+  /**
+   * Remembers a fact for all later runs of the user; one that is known comes back as it is. Throws `invalid_request` for a run
+   * without a user and for an empty or too long text, `conflict` when the user has the most facts.
+   */
+  remember(fact: string): Promise<Fact>
+  /** False when there is no such fact. */
+  forget(factId: string): Promise<boolean>
+}
