@@ -228,7 +228,7 @@ content of the user's runs in other sessions, and the facts. Where \`forget\` an
 confirmation; without a terminal they need \`--yes\`.`,
     examples: [
       'agentserve users facts ann',
-      'agentserve users forget ann fact_3Gv0wXqk9L2a',
+      'agentserve users forget ann --yes',
       'agentserve users export ann --output ann.jsonl',
       'agentserve users erase ann --yes',
     ],

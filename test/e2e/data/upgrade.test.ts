@@ -38,6 +38,7 @@ const byModel = [{ model: 'scripted/scripted', ...tokens, largest_input_tokens: 
 const watched: { type: string; name?: string; [field: string]: unknown }[] = [
   {
     type: 'retrieval',
+    // Versions differ in their order.
     words: expect.arrayContaining(['wombats', 'dig', 'burrows']),
     results: [{ rank: 1, lists: { keyword: {} }, told: true }],
   },
@@ -122,6 +123,8 @@ test.each(names)(
     const exported = await command(project, ['sessions', 'export', 'kept', ...at(name)])
     expect(JSON.parse(exported.stdout.split('\n')[0] ?? '').session.state).toEqual({ count: 1 })
     if (Number(name) >= 6) await expectWatched(name)
+    const facts = await command(project, ['users', 'facts', 'ann', '--json', ...at(name)])
+    expect([facts.code, facts.stdout.includes('feeds the heron')]).toEqual([0, Number(name) >= 8])
     const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
     expect(found.stdout).toContain('kept')
     const passages = await command(project, ['search', 'burrows of wombats', '--json', ...at(name)])

@@ -37,6 +37,10 @@ beforeAll(async () => {
       summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 },
     },
     {
+      remembering: agent({
+        memory: { user: true },
+        run: async ({ user, text }) => (await user.remember(text)).content,
+      }),
       asking: agent({
         async *run() {
           yield 'begun'
@@ -124,6 +128,11 @@ async function prepare({ path, operationId }: Described): Promise<void> {
     const content = { content: `A text about ${operationId}.`, source: operationId }
     const { document_id, chunk_ids } = (await server.call('POST', '/api/v1/knowledge/content', content)).json
     ids.id = path.includes('/chunks/{id}') ? chunk_ids[0] : document_id
+  }
+  if (path.includes('/facts')) {
+    ids.user_id = 'ann'
+    await server.call('POST', '/api/v1/agents/remembering/run', { input: operationId, user_id: 'ann' })
+    ids.fact_id = (await server.call('GET', '/api/v1/users/ann/facts')).json.facts[0].fact_id
   }
   ids.file = 'swagger-ui.css'
   if (operationId === 'getStudioAsset') {

@@ -43,12 +43,13 @@ const wrong = await post('/agents/echo/run', { input: 'the wrong bittern', sessi
 const right = { input: 'the right bittern', session_id: 'kept', replaces: wrong.run_id }
 await post('/agents/echo/run', { ...right, history: [{ role: 'user', content: 'told of the crane' }] })
 const asked = await post('/agents/asking/run', { input: 'may the stork nest?', session_id: 'kept' })
+await post('/sessions/kept/summary', {})
+await post('/sessions/kept/reuse', { user_id: 'bob' })
+// A handover deletes those of before.
 await post(`/a2a/agents/asking/tasks/${asked.run_id}/pushNotificationConfigs`, {
   ...{ id: 'kept', url: 'http://127.0.0.1:9/hook', token: 'the egret' },
   authentication: { scheme: 'Bearer', credentials: 'the crane' },
 })
-await post('/sessions/kept/summary', {})
-await post('/sessions/kept/reuse', { user_id: 'bob' })
 await post('/agents/slow/run', { input: 'cut short', background: true })
 await fetch(`${server.url}/api/v1/messages?q=heron`)
 await post('/sessions', { session_id: 'watched', user_id: 'eve', agent_id: 'watched' })
@@ -60,7 +61,8 @@ for (let running = 1; running > 0; ) {
   const tries = await fetch(`${server.url}/api/v1/runs?session_id=watched&again=true&status=running`)
   running = ((await tries.json()) as { count: number }).count
 }
-await post('/agents/remembering/run', { input: 'feeds the heron', user_id: 'ann' })
+const told = await post('/agents/remembering/run', { input: 'feeds the heron', user_id: 'ann' })
+await fetch(`${server.url}/api/v1/sessions/${told.session_id}`, { method: 'DELETE' })
 await server.stop()
 await rm(resolve(to), { recursive: true, force: true })
 await mkdir(resolve(to, '..'), { recursive: true })
