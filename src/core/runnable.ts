@@ -1,6 +1,6 @@
 import type { Again } from './again/again.ts'
 import type { RepeatedEvent } from './again/plan.ts'
-import type { EntityConfig } from './entity-config.ts'
+import type { EntityConfig } from './entity/config.ts'
 import type { EmittedEvent, InputRequired, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'

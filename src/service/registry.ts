@@ -1,4 +1,4 @@
-import { noConfig } from '../core/entity-config.ts'
+import { noConfig } from '../core/entity/config.ts'
 import { AppError, notFound } from '../core/error.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import { isRunnable } from '../core/runnable.ts'

@@ -1,4 +1,4 @@
-import type { SourcedConfig } from '../core/entity-config.ts'
+import type { SourcedConfig } from '../core/entity/config.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunTrace, TraceRequest } from '../core/events/trace.ts'
 import type { StoredFile } from '../core/file.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SourcedConfig } from '../core/entity-config.ts'
+import type { SourcedConfig } from '../core/entity/config.ts'
 import type { EntityInfo } from '../core/runnable.ts'
 import { flag, jsonObject, oneOf } from '../schema/request-field.ts'
 import { component } from './document/component.ts'

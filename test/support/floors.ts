@@ -25,7 +25,10 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access memory', '.'] },
+  core: {
+    rooms: [],
+    folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access memory entity', '.'],
+  },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },

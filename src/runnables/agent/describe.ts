@@ -1,6 +1,6 @@
 import type { OutputInterface } from 'ai'
 import { searchToolName } from '../../core/again/plan.ts'
-import { type EntityConfig, noConfig } from '../../core/entity-config.ts'
+import { type EntityConfig, noConfig } from '../../core/entity/config.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type ModelChoice, modelsOf } from '../../core/model.ts'
 import { describeModel } from '../../models/name.ts'

@@ -1,5 +1,5 @@
 import type { OutputInterface, ToolSet } from 'ai'
-import { noConfig } from '../../core/entity-config.ts'
+import { noConfig } from '../../core/entity/config.ts'
 import { isModelObject } from '../../core/model.ts'
 import type { EntityKind } from '../../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { noConfig } from '../../core/entity-config.ts'
+import { noConfig } from '../../core/entity/config.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import {
   type Emission,

@@ -1,5 +1,5 @@
 import type { FlexibleSchema, ToolSet } from 'ai'
-import type { ToolConfig } from '../../core/entity-config.ts'
+import type { ToolConfig } from '../../core/entity/config.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../schema/field.ts'
 import type { Defaults } from '../base/defaults.ts'

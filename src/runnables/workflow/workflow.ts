@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Duration } from '../../core/duration.ts'
-import { noConfig } from '../../core/entity-config.ts'
+import { noConfig } from '../../core/entity/config.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'

@@ -8,6 +8,7 @@ import type { Summary } from '../../core/summary.ts'
 import { RunExecution } from '../execution/execution.ts'
 import type { Children } from '../execution/options.ts'
 import type { StateSource } from '../execution/state.ts'
+import { userMemory } from '../execution/user-memory.ts'
 import { bringsFiles } from '../files/input.ts'
 import { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
@@ -27,7 +28,6 @@ import { placeOf } from './place.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
-import { userMemory } from './user-memory.ts'
 
 const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
@@ -101,7 +101,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       files,
       logger,
       knowledge,
-      userMemory: userMemory(services, run, () => execution.signal),
+      userMemory: userMemory(services, run, (use) => patiently(services, execution.signal, use)),
       answers: inside?.answers ?? noAnswers,
       resumed: before === undefined ? behind(prepared) : toResumption(before),
       again,

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../core/event.ts'
-import type { Fact } from '../../../core/memory/fact.ts'
 import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
+import type { Fact } from '../../../core/memory/fact.ts'
 import type { Message } from '../../../core/message.ts'
 import { isTurn, type Run, type RunRecord } from '../../../core/run.ts'
 import type { ScheduleState } from '../../../core/schedule.ts'

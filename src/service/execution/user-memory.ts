@@ -3,13 +3,17 @@ import { AppError, invalid } from '../../core/error.ts'
 import { type Fact, factText, longestFact, mostFacts, type UserMemory } from '../../core/memory/fact.ts'
 import { isTry, type RunRecord } from '../../core/run.ts'
 import { timestamp } from '../../core/time.ts'
-import { patiently } from './patience.ts'
-import type { RunServices } from './run-services.ts'
+import type { RunServices } from '../runs/run-services.ts'
 
-/** The memory of the run's user, who is known when it is used. A try keeps what it remembers and forgets to itself. */
-export function userMemory(services: RunServices, run: RunRecord, signal: () => AbortSignal): UserMemory {
-  const { store, clock } = services
-  const patient = <T>(use: () => Promise<T>) => patiently(services, signal(), use)
+/**
+ * The memory of the run's user, who is known when it is used. A try keeps what it remembers and forgets to itself.
+ * `patient` is around every use of the store.
+ */
+export function userMemory(
+  { store, clock }: Pick<RunServices, 'store' | 'clock'>,
+  run: RunRecord,
+  patient: <T>(use: () => Promise<T>) => Promise<T>,
+): UserMemory {
   const user = () => {
     if (run.user_id === null) throw invalid('This run has no user. Start it with a `user_id`.', 'user_id')
     return run.user_id
