@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 
+const begun = loadavg()[0] ?? Number.NaN
 const document = join(import.meta.dirname, '../docs/benchmarks.md')
 /** New sections are put before it. */
 const lastSection = '## Other programs'
@@ -18,7 +20,8 @@ export async function writeInto(name: string, markdown: string, heading?: string
   await writeFile(document, text.slice(0, last) + section + text.slice(last))
 }
 
-/** When, on what machine and with which Node something is measured. */
+/** When, on what machine, how busy with other work, and with which Node something is measured. */
 export function measuredOn(cores: number, processor: string): string {
-  return `Measured on ${new Date().toISOString().slice(0, 10)}: ${cores} cores (${processor}), Node ${process.version}.`
+  const busy = `load average ${begun.toFixed(1)} before`
+  return `Measured on ${new Date().toISOString().slice(0, 10)}: ${cores} cores (${processor}), ${busy}, Node ${process.version}.`
 }
