@@ -102,7 +102,7 @@ describe('findQuotes', () => {
     },
   )
 
-  it('quotes what is under a heading that is the question, also words for anything, links alone and long code', async () => {
+  it('quotes what is under a heading that is the question: any words, links alone, long code', async () => {
     const code = [
       '```js',
       ...Array.from({ length: 40 }, (_, at) => `const valve${at} = open(pipe, ${at})`),
@@ -132,7 +132,7 @@ describe('findQuotes', () => {
     )
   })
 
-  it('quotes the table whose row begins with the name that is asked for, not the table above it nor a list of names', async () => {
+  it('quotes the table whose row begins with the asked name, not the table above nor a list of names', async () => {
     const tables =
       '## Cutting\n\n| Setting | Default |\n|---|---|\n| `cutter` | knife |\n\n' +
       '| Cutter | How it cuts |\n|---|---|\n| `knife` | along the line |\n| `saw` | across |\n'
@@ -144,7 +144,7 @@ describe('findQuotes', () => {
     expect(quotes[0]?.line).toBe(7)
   })
 
-  it('takes a word of the question that the collection has as it is, and another spelling only for one that it has not', () => {
+  it('takes a word that the collection has as it is, and another spelling only for one that it lacks', () => {
     const words = [
       { word: 'times', chunks: 4, weight: 3, as: 'timeout' },
       { word: 'pmup', chunks: 0, weight: 1, as: 'pump' },

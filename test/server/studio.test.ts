@@ -87,7 +87,7 @@ test('what a browser loads first has at most 48 KB, and all that the page can lo
 
 const needless = /node_modules\/zod|src\/(?:schema|wire)\/|src\/client\/run-(?:stream|result)|src\/core\/events\/fold/
 
-test('the page has no schemas, since what a server sent needs no check there, and no part of the client that it never calls', async () => {
+test('the page has no schemas, and no part of the client that it never calls', async () => {
   const modules = Object.values(await modulesOf()).flatMap((sizes) => Object.keys(sizes))
   expect(modules).toEqual(expect.arrayContaining(['src/studio/main.tsx', 'src/client/run-events.ts']))
   expect(modules.filter((module) => needless.test(module))).toEqual([])

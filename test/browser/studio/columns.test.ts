@@ -52,7 +52,7 @@ test('the column of the run is resized by keys, by dragging and by clicks, and s
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
-test('the steps take the room that they need, and the one that is looked at has the rest, with its button to close in its corner', async () => {
+test('the steps take the room that they need, and the one that is looked at has the rest', async () => {
   const { json } = await server.call('POST', '/api/v1/agents/says/run', { input: 'go' })
   const path = `/studio/s/${json.session_id}/r/${json.run_id}/e/1`
   for (const viewport of [

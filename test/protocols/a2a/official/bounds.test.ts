@@ -82,7 +82,7 @@ test('a page of large answers has fewer of them, and the next pages have the oth
   expect(seen.size).toBe(12)
 })
 
-test('the latest thousand tasks are sorted by the time of their status, then the thousand before, each once', async () => {
+test('the latest thousand tasks are sorted by the time of their status, then those before, each once', async () => {
   const timeOf = (at: number) => new Date(Date.UTC(2026, 0, 1) + ((at * 7_919) % 2_300) * 1_000).toISOString()
   const { list, reads } = await callOver(2_300, (run, at) => ({ ...run, completed_at: timeOf(at) }))
   const seen: { id: string; time: string }[] = []
