@@ -33,6 +33,7 @@ export interface EntityBinding {
   limits: Limits
   /** `server.files.fetchUrls`. */
   fetchUrls: boolean
+  runTimeoutMs: number
 }
 
 export interface BuiltInAgent {

@@ -52,7 +52,15 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const { testDoubles } = options
   const entities = resolveEntities(
     user,
-    { model: user.model, root, mcp, testDoubles, limits, fetchUrls: server.files.fetchUrls },
+    {
+      model: user.model,
+      root,
+      mcp,
+      testDoubles,
+      limits,
+      fetchUrls: server.files.fetchUrls,
+      runTimeoutMs: server.runTimeoutMs,
+    },
     parts,
     complain,
   )

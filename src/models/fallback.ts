@@ -20,8 +20,10 @@ export interface Fallback {
 }
 
 export interface FallbackOptions {
-  /** How long a model may take to its first fragment. Default: 60 s, and for the last one no limit. */
+  /** How long a model may take to its first fragment. Default: 60 s but at most its share of `withinMs`; for the last one no limit. */
   firstFragmentMs?: number | undefined
+  /** The time limit in which all of them have to answer. */
+  withinMs?: number | undefined
   /** Awaited before the next model is called. */
   onFallback(fallback: Fallback): void | Promise<void>
 }
@@ -46,6 +48,8 @@ export async function fallbackModel(
   options: FallbackOptions,
 ): Promise<ModelObject> {
   const { provider, modelId } = (await candidates[0].open()) as Model
+  const { withinMs = Infinity } = options
+  const shareMs = Math.min(defaultFirstFragmentMs, Math.floor(withinMs / candidates.length))
   async function attempt<RESULT>(
     params: Params,
     call: (model: Model, params: Params, limitMs?: number) => Promise<RESULT>,
@@ -54,7 +58,7 @@ export async function fallbackModel(
       const next = candidates[place + 1]
       const leaving = new AbortController()
       const abortSignal = AbortSignal.any([leaving.signal, ...(params.abortSignal ? [params.abortSignal] : [])])
-      const limitMs = options.firstFragmentMs ?? (next === undefined ? undefined : defaultFirstFragmentMs)
+      const limitMs = options.firstFragmentMs ?? (next === undefined ? undefined : shareMs)
       try {
         return await call((await open()) as Model, { ...params, abortSignal }, limitMs)
       } catch (error) {

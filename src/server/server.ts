@@ -210,10 +210,9 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     close: (options) => life.shutdown(options),
     registerAgent(id, entity) {
       const { model, root, mcp, testDoubles, server } = config.value
-      registry.register(
-        id,
-        toEntity(entity, { model, root, mcp, testDoubles, limits: server.limits, fetchUrls: server.files.fetchUrls }),
-      )
+      const { limits, files, runTimeoutMs } = server
+      const defaults = { model, root, mcp, testDoubles, limits, fetchUrls: files.fetchUrls, runTimeoutMs }
+      registry.register(id, toEntity(entity, defaults))
       mounting.agentsChanged()
       if (life.isServing) runs.adopt([])
     },

@@ -252,7 +252,15 @@ describe('resolveConfig', () => {
     ).entities
     expect([...entities.keys()]).toEqual(['a', 't', 'w'])
     const limits = usualLimits()
-    const binding = { id: 'a', fetchUrls: true, model: 'ollama/m', root: '/app', mcp: expect.anything(), limits }
+    const binding = {
+      id: 'a',
+      fetchUrls: true,
+      runTimeoutMs: 600_000,
+      model: 'ollama/m',
+      root: '/app',
+      mcp: expect.anything(),
+      limits,
+    }
     expect(bindings[0]).toEqual(['agent', binding])
   })
 })

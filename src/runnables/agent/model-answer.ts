@@ -102,8 +102,11 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     if (others.length === 0) return equip(await resolve(), label)
     const equipped = ({ name, open }: Candidate) => ({ name, open: keptOnce(async () => equip(await open(), name)) })
     const { timeout } = settings
+    const { firstChunkMs, ...whole } = typeof timeout === 'object' ? timeout : { totalMs: timeout }
+    const limits = [whole.totalMs, 'stepMs' in whole ? whole.stepMs : undefined, defaults.runTimeoutMs]
     return fallbackModel([equipped(first), ...fallbacks.map(equipped)], {
-      firstFragmentMs: typeof timeout === 'object' ? timeout.firstChunkMs : undefined,
+      firstFragmentMs: firstChunkMs,
+      withinMs: Math.min(...limits.map((limit) => limit ?? Infinity)),
       onFallback: (fallback) => observer.onFallback(fallback),
     })
   }

@@ -12,6 +12,8 @@ export interface Defaults {
   mcp?: McpServers | undefined
   testDoubles?: TestDoubles | undefined
   limits?: RunnableLimits | undefined
+  /** `server.requestTimeout` of runs. */
+  runTimeoutMs?: number | undefined
   /** `server.files.fetchUrls`; default true. */
   fetchUrls?: boolean | undefined
 }

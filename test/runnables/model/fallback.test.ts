@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { ServerConfig } from '../../../src/config/types.ts'
 import type { ModelChoice } from '../../../src/core/model.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import type { AgentSettings } from '../../../src/runnables/agent/settings.ts'
@@ -23,8 +24,8 @@ async function provider(respond: Respond): Promise<Endpoint> {
   return endpoint
 }
 
-async function serve(model: ModelChoice, settings: Partial<AgentSettings> = {}) {
-  const server = await serveAgents({ a: agent({ ...settings, model } as AgentSettings) })
+async function serve(model: ModelChoice, settings: Partial<AgentSettings> = {}, config: ServerConfig = {}) {
+  const server = await serveAgents({ a: agent({ ...settings, model } as AgentSettings) }, config)
   open.push(server)
   return server
 }
@@ -132,7 +133,7 @@ test('when all fail, the error is of the last one, after its retries', async () 
 
 test('the time limit of the run holds over all models, and a cancelled run asks no other', async () => {
   const [one, two] = [await provider(hangs), await provider(says)]
-  const server = await serve([at(one, 'one'), at(two, 'two')], { timeout: { stepMs: 150 } })
+  const server = await serve([at(one, 'one'), at(two, 'two')], { timeout: { stepMs: 150, firstChunkMs: 10_000 } })
   const { json } = await server.ask('a', 'x')
   expect(json.error.code).toBe('run_failed')
   const patient = await serve([at(one, 'one'), at(two, 'two')])
@@ -143,6 +144,19 @@ test('the time limit of the run holds over all models, and a cancelled run asks 
     .poll(async () => (await patient.call('GET', `/api/v1/runs/${begun.run_id}`)).json.status)
     .toBe('cancelled')
   expect(two.requests).toEqual([])
+})
+
+test.each<[string, Partial<AgentSettings>, ServerConfig]>([
+  ['of the server', {}, { requestTimeout: 1_200 }],
+  ['of the agent', { timeout: '1200ms' }, {}],
+  ['of a step', { timeout: { stepMs: 1_200 } }, {}],
+])('a model that hangs leaves the next one its share of the time limit %s', async (_whose, settings, config) => {
+  const [one, two] = [await provider(hangs), await provider(says)]
+  const server = await serve([at(one, 'one'), at(two, 'two')], settings, config)
+  const { json, runId } = await server.ask('a', 'x')
+  expect(json).toMatchObject({ status: 'completed', content: 'from two' })
+  const [fallback] = eventsOf(await server.events(runId), 'model_fallback')
+  expect(fallback?.reason).toBe('it said nothing for 0.6 s')
 })
 
 test('each step begins with the first model again, and tools go on', async () => {
