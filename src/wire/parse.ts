@@ -1,7 +1,9 @@
 import type { z } from 'zod'
 import { AppError } from '../core/error.ts'
+import { editDistance } from '../core/text/edit-distance.ts'
 import { isObject } from '../schema/field.ts'
 import { checkRequest, withoutNulls, wrongRequest } from '../schema/request.ts'
+import { unknownFields } from '../schema/unknown-fields.ts'
 
 type Kind = 'number' | 'boolean' | 'object' | 'text'
 
@@ -11,27 +13,39 @@ interface Shape {
   misspelled: Map<string, string>
 }
 
+/** Shorter ones are near to too many. */
+const shortestMisspelt = 4
+
 const shapes = new WeakMap<z.ZodObject, Shape>()
+
+interface BodyRules {
+  /** Whether `null` in a field means that it is absent; default: `absent`. */
+  nulls?: 'absent' | 'keep'
+  /** What is said of an unknown field besides that it is none. */
+  hints?: Readonly<Record<string, string>>
+}
 
 /**
  * Validates a request body; throws `invalid_request` with the paths of wrong fields and the expected values. An
- * absent body is `{}`. Unknown fields are dropped, but the camelCase name of a known field is refused. `null` means
- * absent, unless `nulls` is `keep`.
+ * absent body is `{}`. Unknown fields are refused at every depth, because to ignore them would lose what they say.
  */
 export function parseBody<S extends z.ZodObject>(
   schema: S,
   value: unknown,
-  nulls: 'absent' | 'keep' = 'absent',
+  { nulls = 'absent', hints = {} }: BodyRules = {},
 ): z.infer<S> {
   if (value === undefined) return checkRequest(schema, {})
   if (!isObject(value)) throw new AppError('invalid_request', 'The body must be a JSON object.')
-  const { misspelled } = shapeOf(schema)
-  let hasNull = false
-  for (const name in value) {
-    refuseMisspelled(misspelled, name)
-    if (value[name] === null) hasNull = true
-  }
-  return checkRequest(schema, hasNull && nulls === 'absent' ? withoutNulls(value) : value)
+  const unknown = unknownFields(schema, value)
+  if (unknown.length > 0)
+    throw wrongRequest(unknown.map(({ path, message }) => ({ path, message: hints[path] ?? message })))
+  return checkRequest(schema, nulls === 'absent' ? withoutNulls(value) : value)
+}
+
+/** As `parseBody`, but unknown fields are ignored: in protocols that are not ours, clients send what we don't know yet. */
+export function parseKnown<S extends z.ZodObject>(schema: S, value: unknown = {}): z.infer<S> {
+  if (!isObject(value)) throw new AppError('invalid_request', 'The body must be a JSON object.')
+  return checkRequest(schema, withoutNulls(value))
 }
 
 /** Converts text to the schema's types; `parseJson` reads object fields. Throws as `parseBody` does. */
@@ -45,7 +59,10 @@ export function parseQuery<S extends z.ZodObject>(
   for (const [name, text] of entries) {
     refuseMisspelled(misspelled, name)
     const kind = kinds.get(name)
-    if (kind === undefined) continue
+    if (kind === undefined) {
+      refuseNear(kinds, name)
+      continue
+    }
     if (Object.hasOwn(values, name)) throw wrongRequest([{ path: name, message: 'must be given once' }])
     values[name] = kind === 'object' ? readJson(text, parseJson) : read(kind, text)
   }
@@ -70,6 +87,13 @@ function readJson(text: string, parseJson: (text: string) => unknown): unknown {
 function refuseMisspelled(misspelled: Map<string, string>, name: string): void {
   const right = misspelled.get(name)
   if (right !== undefined) throw wrongRequest([{ path: name, message: `is not a field; it is called ${right}` }])
+}
+
+/** A parameter that differs from a known one by one edit was meant to be that one; others may be for a proxy. */
+function refuseNear(kinds: Map<string, Kind>, name: string): void {
+  if (name.length < shortestMisspelt) return
+  const meant = [...kinds.keys()].find((known) => editDistance(name, known) === 1)
+  if (meant !== undefined) throw wrongRequest([{ path: name, message: `is not a parameter; did you mean ${meant}?` }])
 }
 
 function shapeOf(schema: z.ZodObject): Shape {

@@ -7,6 +7,7 @@ import { isEnded, type RunRecord } from '../core/run.ts'
 import type { CopiedFile, RunPiece, SessionHead } from '../core/session.ts'
 import { fromBase64 } from '../runtime/base64.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
+import { unknownFields } from '../schema/unknown-fields.ts'
 import { component } from './document/component.ts'
 import { EntityKind, ModelUsage, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
 import { Part } from './message.ts'
@@ -179,6 +180,8 @@ export class CopyReader {
     if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
     const result = Line.safeParse(value)
     if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
+    const [unknown] = unknownFields(Line, value)
+    if (unknown !== undefined) throw this.complaint(`${unknown.path} ${unknown.message}`)
     const line = result.data
     if (line.type === 'session') {
       if (this.#sessionId !== undefined) throw this.complaint('a second session begins here: import one at a time')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
 import { ContentRequest, ContentSettings, SearchRequest } from '../../src/wire/knowledge.ts'
-import { parseBody, parseQuery } from '../../src/wire/parse.ts'
-import { RunRequest, RunsQuery } from '../../src/wire/run.ts'
+import { parseBody, parseKnown, parseQuery } from '../../src/wire/parse.ts'
+import { ResumeRequest, RunRequest, RunsQuery } from '../../src/wire/run.ts'
 import { CreateSessionRequest, ReuseSessionRequest, UpdateSessionRequest } from '../../src/wire/session.ts'
 import { SummaryQuery } from '../../src/wire/summary.ts'
 
@@ -21,8 +21,35 @@ function complaint(work: () => unknown): { message: string; details: readonly Er
 const details = (work: () => unknown) => complaint(work).details.map(({ path, message }) => `${path}: ${message}`)
 
 describe('parseBody', () => {
-  it('leaves unknown fields out and takes an absent body as {}', () => {
-    expect(parseBody(CreateSessionRequest, { name: 'n', surprise: 1 })).toEqual({ name: 'n' })
+  it('refuses an unknown field at every depth, with what may have been meant', () => {
+    expect(details(() => parseBody(CreateSessionRequest, { sesion_id: 'a', surprise: 1, x: null }))).toEqual([
+      'sesion_id: is not a field; did you mean session_id?',
+      'surprise: is not a field; there are session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state',
+      'x: is not a field; there are session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state',
+    ])
+    const file = { type: 'file', mediaType: 'image/png', media_type: 'image/png', data: 'AA==' }
+    const history = [{ role: 'user', parts: [{ type: 'text', text: 'a', txt: 'b' }] }]
+    const unknown = { input: { parts: [file] }, history, client_tools: [{ name: 'a', parameters: {}, desc: 'b' }] }
+    expect(details(() => parseBody(RunRequest, unknown))).toEqual([
+      'input.parts.0.mediaType: is not a field; it is called media_type',
+      'history.0.parts.0.txt: is not a field; did you mean text?',
+      'client_tools.0.desc: is not a field; there are name, description, parameters',
+    ])
+    expect(details(() => parseBody(ResumeRequest, { answers: { c: { approved: true, resn: 'a' } } }))).toEqual([
+      expect.stringMatching(/^answers\.c\.resn: is not a field/),
+    ])
+    expect(details(() => parseBody(CreateSessionRequest, JSON.parse('{"__proto__":1,"toString":2}')))).toHaveLength(2)
+  })
+
+  it('takes any field where an object may hold anything', () => {
+    const free = { metadata: { a: { b: 1 } }, state: { c: [{ d: 1 }] } }
+    const input = { parts: [{ type: 'data', data: { e: 1 } }] }
+    expect(parseBody(RunRequest, { input, ...free, output_schema: { f: 1 } })).toMatchObject(free)
+    expect(parseBody(RunRequest, { input: { topic: 'tea', parts: 2 } })).toEqual({ input: { topic: 'tea', parts: 2 } })
+  })
+
+  it('takes an absent body as {}, and leaves unknown fields out where that is asked for', () => {
+    expect(parseKnown(CreateSessionRequest, { name: 'n', surprise: 1, user_id: null })).toEqual({ name: 'n' })
     expect(parseBody(CreateSessionRequest, undefined)).toEqual({})
   })
 
@@ -70,7 +97,10 @@ describe('parseBody', () => {
   it('takes null as absent, and keeps it where it clears', () => {
     expect(parseBody(CreateSessionRequest, { name: null, agent_id: 'a' })).toEqual({ agent_id: 'a' })
     expect(details(() => parseBody(RunRequest, { input: null }))).toEqual(['input: is required'])
-    expect(parseBody(UpdateSessionRequest, { name: null, state: null }, 'keep')).toEqual({ name: null, state: null })
+    expect(parseBody(UpdateSessionRequest, { name: null, state: null }, { nulls: 'keep' })).toEqual({
+      name: null,
+      state: null,
+    })
   })
 
   it('says bounds', () => {
@@ -112,6 +142,18 @@ describe('parseBody', () => {
 
 describe('parseQuery', () => {
   const runs = (query: string) => parseQuery(RunsQuery, new URLSearchParams(query))
+
+  it('refuses a name that is one letter off a known one, and ignores others', () => {
+    expect(details(() => parseQuery(RunsQuery, [['statsu', 'failed']]))).toEqual([
+      'statsu: is not a parameter; did you mean status?',
+    ])
+    expect(
+      parseQuery(RunsQuery, [
+        ['utm_source', 'x'],
+        ['at', '1'],
+      ]),
+    ).toEqual({ limit: 20 })
+  })
 
   it('reads digits, fills in defaults and leaves out what it does not know', () => {
     expect(runs('limit=7&status=failed&other=1')).toEqual({ limit: 7, status: 'failed' })

@@ -27,6 +27,8 @@ import { toHead, toSession, withCost } from '../runs/answer.ts'
 const route = routesAbout('Sessions', 'sessions')
 
 const params = { id: 'The session.' }
+const reused = "can't be changed here; POST …/reuse gives the session another owner"
+const ownerHints = { user_id: reused, agent_id: reused, team_id: reused, workflow_id: reused }
 const sessionAnswer = jsonAnswer('The session.', Session)
 const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
 const withTag = { ...sessionAnswer, headers: { ETag: 'The version of the session, for If-Match.' } }
@@ -92,7 +94,10 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       handle: async (request, { sessions, costs }) => {
         const id = pathId(request)
         const present = await sessions.get(id)
-        const change = parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep')
+        const change = parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, {
+          nulls: 'keep',
+          hints: ownerHints,
+        })
         const revision = requiredRevision(request.headers['if-match'], present)
         const record = await sessions.update(id, withoutAbsent(change), revision)
         return json(toSession(record.session, costs), 200, { ETag: etagOf(record) })

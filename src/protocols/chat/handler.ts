@@ -6,7 +6,7 @@ import { empty, json, type Reply, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 import type { RunHandle } from '../../service/services.ts'
-import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { parseKnown, parseQuery } from '../../wire/parse.ts'
 import { ChatHistoryQuery, ChatQuery, ChatStop, ChatStreamQuery } from '../../wire/protocols/chat.ts'
 import { toFrames } from '../frames.ts'
 import { positionOf } from '../projection.ts'
@@ -90,7 +90,7 @@ export function createChat({
 
   async function stop(request: HttpRequest): Promise<Reply> {
     const { services, chatId } = begin(request)
-    const { activeStreamId } = parseBody(ChatStop, await request.body.json())
+    const { activeStreamId } = parseKnown(ChatStop, await request.body.json())
     // Those that wait behind it too.
     for (let count = 0; count < stoppedAtOnce; count++) {
       const active = await activeIn(services, chatId)

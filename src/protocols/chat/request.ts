@@ -2,7 +2,7 @@ import { invalid } from '../../core/error.ts'
 import { isSessionId } from '../../core/id.ts'
 import type { Json } from '../../core/json.ts'
 import type { CallAnswer } from '../../core/run.ts'
-import { parseBody } from '../../wire/parse.ts'
+import { parseKnown } from '../../wire/parse.ts'
 import { ChatOptions } from '../../wire/protocols/chat.ts'
 import { isObject } from './input.ts'
 
@@ -53,7 +53,7 @@ export function readPost(body: unknown): ChatPost {
 function readOptions(given: unknown): ChatOptions {
   if (given === undefined || given === null) return {}
   if (!isObject(given)) throw invalid('agentserve must be a JSON object.', 'agentserve')
-  return parseBody(ChatOptions, given)
+  return parseKnown(ChatOptions, given)
 }
 
 function readLast(message: unknown, path: string): ChatPost['last'] {

@@ -168,7 +168,10 @@ describe('copies of sessions', () => {
         'such a file in the history of a caller',
         2,
         /each file must have/,
-        (lines) => inRun(lines, { given: { history: withFile(lines, { url: 'nowhere' }) } }),
+        (lines) =>
+          inRun(lines, {
+            given: { history: withFile(lines, { url: 'nowhere' }, { role: 'user' }) },
+          }),
       ],
       ['events of another run', 3, /run_id must be/, (lines) => change(lines, 2, { run_id: 'run_x' })],
       ['an unknown event', 3, /events.0/, (lines) => change(lines, 2, { events: [{ ...event, type: 'what' }] })],
@@ -194,9 +197,9 @@ describe('copies of sessions', () => {
       return [{ ...run?.messages[0], run_id: 'run_x' }]
     }
 
-    function withFile(lines: Lines, fields: object): unknown {
+    function withFile(lines: Lines, fields: object, message?: object): unknown {
       const run = lines[1]?.run as { messages: object[] } | undefined
-      return [{ ...run?.messages[0], parts: [{ type: 'file', media_type: 'a/b', ...fields }] }]
+      return [{ ...(message ?? run?.messages[0]), parts: [{ type: 'file', media_type: 'a/b', ...fields }] }]
     }
 
     it.each(edited)('%s', async (_, line, words, edit) => {

@@ -2,7 +2,7 @@ import type { Json } from '../../../core/json.ts'
 import type { GivenPart } from '../../../core/message.ts'
 import type { Waiting } from '../../../core/run.ts'
 import type { Answer } from '../../../core/waiting.ts'
-import { parseBody } from '../../../wire/parse.ts'
+import { parseKnown } from '../../../wire/parse.ts'
 import { ResumeRequest } from '../../../wire/run.ts'
 import { isFields } from './read.ts'
 
@@ -18,7 +18,7 @@ export function readAnswers(parts: readonly GivenPart[], waiting: readonly Waiti
   const data = parts.find((part) => part.type === 'data')
   if (data?.type === 'data') {
     if (isAnswer(data.data)) {
-      const { approved, input, answers } = parseBody(ResumeRequest, data.data)
+      const { approved, input, answers } = parseKnown(ResumeRequest, data.data)
       return [{ approved, input, answers }]
     }
     return isInput ? [{ input: data.data }] : []
