@@ -3,7 +3,7 @@ interface Graph {
 }
 
 /** What few people open each day: running again, and comparing. */
-const rarely = /\/src\/studio\/(again|diff)\//
+const rarely = /\/src\/studio\/(again|diff|file|.+\/replay)\b/
 
 /** The name of the file that a module goes into: few of them, because few large files are smaller, compressed, than many small ones. */
 export function chunkOf(id: string, graph: Graph): 'studio' | 'later' | 'again' {

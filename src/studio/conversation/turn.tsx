@@ -27,13 +27,18 @@ interface TurnProps {
 }
 
 /** What a person said, and what came of it. */
-export function TurnView({ studio, conversation, turn, address, place, count, before }: TurnProps): JSX.Element {
+export function TurnView({ studio, conversation, address, place, count, before, ...props }: TurnProps): JSX.Element {
+  const opened = studio.chats.opened.value
+  const replay = opened?.runId === props.turn.run.run_id ? opened.replay.value : undefined
+  const turn = replay?.turnThen(props.turn) ?? props.turn
+  const isNow = turn === props.turn
   const { run, messages, answer } = turn
   const { run_id: runId, session_id: sessionId } = run
   const element = useRef<HTMLElement>(null)
   // Drawn again when an event comes.
   void answer?.changes.value
-  const underWay = isUnderWay(run)
+  // Also then.
+  const underWay = isUnderWay(run) || !isNow
   useEffect(() => {
     if (underWay || element.current === null) return
     const seen = new IntersectionObserver((entries) => {
@@ -76,6 +81,7 @@ export function TurnView({ studio, conversation, turn, address, place, count, be
           <h3>{run.entity_id}</h3>{' '}
           <Moment at={answered[0]?.created_at ?? run.completed_at ?? run.started_at ?? run.created_at} />
           {run.cache_hit ? <span class="badge">from the cache</span> : null}
+          {isNow ? null : <span class="badge">as it was then</span>}
         </div>
         {answer === undefined || answer.reasoning === '' ? null : (
           <details class="reasoning">
@@ -89,7 +95,7 @@ export function TurnView({ studio, conversation, turn, address, place, count, be
           {answer === undefined ? null : <Sources answer={answer} parts={underWay ? [] : parts} />}
         </Citing>
         {answer?.exchanges.some(({ given }) => given !== undefined) ? <Exchanges answer={answer} /> : null}
-        {run.status === 'input_required' ? (
+        {isNow && run.status === 'input_required' ? (
           <Waiting
             studio={studio}
             conversation={conversation}
@@ -98,7 +104,9 @@ export function TurnView({ studio, conversation, turn, address, place, count, be
             onAnswered={() => element.current?.focus()}
           />
         ) : null}
-        <Outcome studio={studio} conversation={conversation} turn={turn} address={address} before={before} />
+        {isNow ? (
+          <Outcome studio={studio} conversation={conversation} turn={turn} address={address} before={before} />
+        ) : null}
       </div>
       <footer>
         <button

@@ -8,7 +8,7 @@ import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'
 export async function copyAs(
   kind: 'curl' | 'client' | 'chat' | 'markdown' | 'link' | 'id',
   studio: Studio,
-  { runId, events }: OpenedRun,
+  { runId, whole: { root: events } }: OpenedRun,
 ): Promise<string> {
   if (kind === 'link') return location.href
   if (kind === 'id') return runId

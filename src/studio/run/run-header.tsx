@@ -24,7 +24,7 @@ const shortestWaitMs = 1000
 export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): JSX.Element {
   const { runId, events } = opened
   opened.tree.shape.value
-  const run = opened.run.value
+  const run = opened.shown
   const { began, totals } = events.steps
   const { status, durationMs, waitedMs, usage: used } = totals
   const usage = run?.usage ?? used
@@ -33,7 +33,7 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
       <h2>{run?.entity_id ?? 'Run'}</h2>
       {run === undefined ? null : <Status status={run.status} />}
       {run?.cache_hit === true ? <span class="badge">from the cache</span> : null}
-      {events.seq === 0 ? null : status === 'running' ? (
+      {events.seq === 0 ? null : status === 'running' && opened.tree.moment === undefined ? (
         <Elapsed since={(began ?? 0) + waitedMs} />
       ) : (
         <span>{formatMs(durationMs - waitedMs)}</span>

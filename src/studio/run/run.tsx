@@ -1,11 +1,14 @@
 import { signal } from '@preact/signals'
 import type { ComponentProps, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
+import { lazy } from '../parts/lazy.tsx'
 import { TabBar } from '../parts/tabs.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
+import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
+import type { Replayed } from '../state/replayed.ts'
 import type { RunEvents } from '../state/run/events.ts'
 import type { Step } from '../state/run/step.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
@@ -18,6 +21,8 @@ import { RunHeader } from './run-header.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 type Chosen = Extract<Address, { page: 'chats' }>
+
+const ReplayBar = lazy(async () => (await import('./replay-bar.tsx')).ReplayBar)
 
 interface RunViewProps {
   studio: Studio
@@ -47,12 +52,13 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
   useFailedStep(studio, opened, address)
   const isThere = events.seq > 0
   useEffect(() => {
-    if (address.inside !== undefined && isThere) void tree.reveal(address.inside)
+    if (address.inside !== undefined && isThere && tree.moment === undefined) void tree.reveal(address.inside)
   }, [tree, address.inside, isThere])
   return (
     <section class="run" aria-label={`Run ${runId}`} tabIndex={-1}>
       <RunHeader studio={studio} opened={opened} urlOf={urlOf} onClose={close} />
       {opened.isMissing.value ? null : <Modes opened={opened} />}
+      <ReplayOf studio={studio} opened={opened} />
       <AboutRun opened={opened} />
       {mode.value === 'Events' ? (
         <EventList events={events.all} changes={events.changes} />
@@ -117,14 +123,65 @@ function Modes({ opened }: { opened: OpenedRun }): JSX.Element {
   )
 }
 
+/** A run that has ended, or waits, as it was at any moment. What that takes is loaded when somebody wants it. */
+function ReplayOf({ studio, opened }: { studio: Studio; opened: OpenedRun }): JSX.Element | null {
+  const [problem, setProblem] = useState('')
+  const button = useRef<HTMLButtonElement>(null)
+  const replay = opened.replay.value
+  const run = opened.run.value
+  opened.whole.shape.value
+  const isOver = run !== undefined && !isUnderWay(run) && opened.whole.root.isOver
+  const act = async (action: (replay: Replayed) => void) => {
+    try {
+      const { Replay } = await import('../state/replay.ts')
+      opened.replay.value ??= new Replay(opened.whole, studio.client)
+      action(opened.replay.value)
+      setProblem('')
+    } catch (error) {
+      setProblem(messageOf(error))
+    }
+  }
+  const play = () => void act((one) => (one.isPlaying.value ? one.pause() : one.play()))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is of the run that is opened
+  useEffect(() => {
+    if (!isOver) return
+    return studio.keys.on({
+      play,
+      'event-before': () => void act((one) => one.step(-1)),
+      'event-after': () => void act((one) => one.step(1)),
+    })
+  }, [studio, opened, isOver])
+  if (!isOver) return null
+  return (
+    <div class="bar replay" role="group" aria-label="Replay">
+      <button type="button" ref={button} onClick={play}>
+        {replay === undefined ? 'Replay' : replay.isPlaying.value ? 'Pause' : 'Play'}
+      </button>
+      {replay === undefined ? null : (
+        <ReplayBar
+          replay={replay}
+          onEnd={() => {
+            opened.endReplay()
+            button.current?.focus()
+          }}
+        />
+      )}
+      <span role="alert">{problem}</span>
+    </div>
+  )
+}
+
 /** By itself, so that an event draws no more than this number. */
 function EventCount({ opened }: { opened: OpenedRun }): JSX.Element {
   opened.events.changes.value
   return <>Events {formatCount(opened.events.all.length)}</>
 }
 
-function AboutRun({ opened: { run, error, isMissing, events, runId, tree } }: { opened: OpenedRun }): JSX.Element {
-  const present = run.value
+function AboutRun({
+  opened: { shown: present, error, isMissing, events, runId, tree },
+}: {
+  opened: OpenedRun
+}): JSX.Element {
   tree.shape.value
   if (isMissing.value) {
     return <p role="alert">There is no run {runId}: it was deleted, or never was, or this key may not see it.</p>
@@ -186,7 +243,7 @@ function useKeys(studio: Studio, { runId, tree }: OpenedRun): void {
 }
 
 /** What went wrong is looked at first. */
-function useFailedStep(studio: Studio, { run, events }: OpenedRun, address: Chosen): void {
+function useFailedStep(studio: Studio, { run, whole: { root: events } }: OpenedRun, address: Chosen): void {
   const hasLooked = useRef(false)
   useEffect(() => {
     if (hasLooked.current || events.seq === 0 || run.value === undefined || isUnderWay(run.value)) return

@@ -1,3 +1,4 @@
+import { effect } from '@preact/signals'
 import type { JSX, RefObject } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { formatMs } from '../parts/format.ts'
@@ -21,11 +22,13 @@ interface WaterfallProps {
 /** What happened and how long it took, from top to bottom; a bar for each. */
 export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Element {
   const rows = tree.rows.value
-  const { totals, pauses } = tree.root.steps
+  const { moment } = tree
+  const { totals } = tree.root.steps
+  const { pauses } = moment ?? tree.root.steps
   const isRunning = totals.status === 'running'
   /** How long the run has worked without saying anything, when that is more than there is room for. */
   const [silentMs, setSilentMs] = useState(0)
-  const spanMs = isRunning ? spanOf(Math.max(totals.durationMs, silentMs)) : totals.durationMs
+  const spanMs = moment?.spanMs ?? (isRunning ? spanOf(Math.max(totals.durationMs, silentMs)) : totals.durationMs)
   const scale = useMemo(() => timeScale(spanMs, pauses), [spanMs, pauses])
   const isNarrow = useNarrow()
   const box = useRef<HTMLDivElement>(null)
@@ -148,13 +151,14 @@ function formatTick(ms: number): string {
 function useNow(
   box: Box,
   spanMs: number | undefined,
-  { root }: RunTree,
+  { root, moment }: RunTree,
   scale: TimeScale,
   onLonger: (ms: number) => void,
 ): void {
   useLayoutEffect(() => {
     const element = box.current
     if (element === null || spanMs === undefined) return
+    if (moment !== undefined) return effect(() => element.style.setProperty('--now', `${scale.at(moment.ms.value)}%`))
     const restMs = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 0
     let frame = 0
     let drawn = Number.NEGATIVE_INFINITY
@@ -175,5 +179,5 @@ function useNow(
       cancelAnimationFrame(frame)
       element.style.removeProperty('--now')
     }
-  }, [box, spanMs, root, scale, onLonger])
+  }, [box, spanMs, root, moment, scale, onLonger])
 }

@@ -10,6 +10,7 @@ interface Registered {
   within: (() => Node | null) | undefined
 }
 
+const pressed = 'button, a, summary'
 const sequenceMs = 1500
 const kept = 'agentserve.keys'
 const byKeys = new Map<string, KeyId>(
@@ -44,7 +45,9 @@ export class Keys {
   }
 
   #pressed(event: KeyboardEvent): void {
-    const { key } = event
+    // By its name, since a blank stands between keys that follow each other. It presses what has the focus.
+    const key = event.key === ' ' ? 'Space' : event.key
+    if (key === 'Space' && event.target instanceof Element && event.target.closest(pressed) !== null) return
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
     // Escape is no character: nobody types it, or says it to a computer that listens.
     if (key !== 'Escape' && (!this.isOn.value || isField(event.target))) return
@@ -71,6 +74,6 @@ export class Keys {
 
 function isField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
-  const isText = target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type)
+  const isText = target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
   return isText || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
 }

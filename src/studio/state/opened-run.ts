@@ -4,6 +4,7 @@ import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
 import { messageOf } from './message-of.ts'
+import type { Replayed } from './replayed.ts'
 import { RunEvents } from './run/events.ts'
 import { RunTree } from './run-tree.ts'
 
@@ -14,6 +15,8 @@ export class OpenedRun {
   readonly error = signal('')
   /** There is no such run, or not any more, or not for this key. */
   readonly isMissing = signal(false)
+  /** What is shown is as it was at a moment. */
+  readonly replay = signal<Replayed | undefined>(undefined)
   readonly #client: PageClient
   readonly #onFollow: () => void
   readonly #reading = new AbortController()
@@ -31,9 +34,26 @@ export class OpenedRun {
     this.#open().catch((error: unknown) => this.#failed(error))
   }
 
-  /** Another object when the events were read anew, as are its events. */
-  get tree(): RunTree {
+  /** All that is known of it. Another object when the events were read anew, as are its events. */
+  get whole(): RunTree {
     return this.#tree.value
+  }
+
+  /** What is shown of it. */
+  get tree(): RunTree {
+    return this.replay.value?.tree ?? this.whole
+  }
+
+  /** As it is shown. */
+  get shown(): RunDetail | undefined {
+    const run = this.run.value
+    return run === undefined ? undefined : (this.replay.value?.runThen(run) ?? run)
+  }
+
+  /** Shows all of it again. */
+  endReplay(): void {
+    this.replay.peek()?.close()
+    this.replay.value = undefined
   }
 
   get events(): RunEvents {
@@ -46,13 +66,14 @@ export class OpenedRun {
   }
 
   close(): void {
+    this.endReplay()
     this.#reading.abort()
   }
 
   /** The number of the last event that is known, for a run that is under way. */
   get followed(): number | undefined {
     const run = this.run.value
-    return run !== undefined && isUnderWay(run) ? this.events.seq : undefined
+    return run !== undefined && isUnderWay(run) ? this.whole.root.seq : undefined
   }
 
   /** `anew`: takes the place of the events that are known, if the run is not under way. */
@@ -67,22 +88,22 @@ export class OpenedRun {
     this.isMissing.value = false
     if (isUnderWay(run)) {
       this.#onFollow()
-      await this.tree.readHeads(this.runId)
+      await this.whole.readHeads(this.runId)
     } else await this.#readEvents(anew)
   }
 
   async #readEvents(anew?: RunEvents): Promise<void> {
     const { signal } = this.#reading
-    const events = anew ?? this.events
+    const events = anew ?? this.whole.root
     for await (const event of await this.#client.runs.events(this.runId, { signal, after: events.seq })) {
       events.add(event as RunEvent)
     }
     if (anew !== undefined) {
-      this.#tree.value = this.tree.withRoot(anew)
+      this.#tree.value = this.whole.withRoot(anew)
       // It may have been resumed while it was read.
       this.#onFollow()
     }
-    const { tree } = this
+    const { whole: tree } = this
     tree.changed()
     if (!tree.root.steps.steps.some(({ childRunId }) => childRunId !== undefined)) return
     await tree.readHeads(this.runId)
@@ -90,13 +111,14 @@ export class OpenedRun {
   }
 
   received(event: RunEvent): void {
-    if (event.run_id !== this.runId) this.tree.received(event)
-    else if (this.events.follows(event) && this.events.add(event) && this.events.isDrawnAnew) this.tree.changed()
+    const { root } = this.whole
+    if (event.run_id !== this.runId) this.whole.received(event)
+    else if (root.follows(event) && root.add(event) && root.isDrawnAnew) this.whole.changed()
   }
 
   runChanged(run: Run): void {
     if (run.run_id !== this.runId) {
-      this.tree.runChanged(run)
+      this.whole.runChanged(run)
       return
     }
     this.#changed = run
@@ -104,6 +126,7 @@ export class OpenedRun {
     if (present === undefined) return
     const wasUnderWay = isUnderWay(present)
     this.run.value = { ...present, ...run }
+    if (isUnderWay(run)) this.endReplay()
     if (wasUnderWay !== isUnderWay(run)) this.#onFollow()
     // What came between the last event and the end.
     if (!isUnderWay(run)) this.#readEvents().catch((error: unknown) => this.#failed(error))

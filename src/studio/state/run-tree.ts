@@ -1,10 +1,10 @@
-import { computed, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { messageOf } from './message-of.ts'
 import { RunEvents } from './run/events.ts'
-import { type Cost, type Step, sumCost } from './run/step.ts'
+import { type Cost, type Pause, type Step, sumCost } from './run/step.ts'
 
 /** A step where it stands among all that are shown, or a line about the steps of a run that are not there. */
 export interface Row {
@@ -19,6 +19,15 @@ export interface Row {
   offsetMs: number
   /** Undefined when there is nothing inside. */
   isOpen: boolean | undefined
+}
+
+/** Of a run that is shown as it was at a moment. */
+export interface Moment {
+  /** Since the run began. */
+  ms: ReadonlySignal<number>
+  /** Of the whole run, which stay while the moment moves. */
+  spanMs: number
+  pauses: readonly Pause[]
 }
 
 interface RunInside {
@@ -40,6 +49,7 @@ export class RunTree {
   /** Why a run inside can't be shown. */
   readonly error = signal('')
   readonly rows = computed(() => this.#rows())
+  readonly moment: Moment | undefined
   readonly #client: PageClient
   readonly #signal: AbortSignal
   readonly #inside = new Map<string, RunInside>()
@@ -50,7 +60,15 @@ export class RunTree {
   readonly #isLive: () => boolean
 
   /** `isLive`: what happens in the run comes by itself. */
-  constructor(client: PageClient, runId: string, root: RunEvents, signal: AbortSignal, isLive: () => boolean) {
+  constructor(
+    client: PageClient,
+    runId: string,
+    root: RunEvents,
+    signal: AbortSignal,
+    isLive: () => boolean,
+    moment?: Moment,
+  ) {
+    this.moment = moment
     this.#client = client
     this.runId = runId
     this.root = root
@@ -59,8 +77,8 @@ export class RunTree {
   }
 
   /** With events that were read anew, and the same steps unfolded. */
-  withRoot(root: RunEvents): RunTree {
-    const tree = new RunTree(this.#client, this.runId, root, this.#signal, this.#isLive)
+  withRoot(root: RunEvents, moment = this.moment, client = this.#client): RunTree {
+    const tree = new RunTree(client, this.runId, root, this.#signal, this.#isLive, moment)
     for (const key of this.#turned) tree.#turned.add(key)
     return tree
   }
