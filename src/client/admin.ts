@@ -1,4 +1,4 @@
-import type { FactList, FactsDeleted } from '../wire/fact.ts'
+import { createFactsClient, type FactsClient } from './facts.ts'
 import { linesOf } from './session-copies.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { toNetworkError } from './transport/error.ts'
@@ -18,16 +18,6 @@ export interface UsersClient {
   facts: FactsClient
 }
 
-/** What agents with `memory: { user: true }` remember about users. A key of a user may only name its own user. */
-export interface FactsClient {
-  /** All of them, oldest first. */
-  list(userId: string, options?: CallOptions): Promise<FactList>
-  /** Throws `fact_not_found`. */
-  delete(userId: string, factId: string, options?: CallOptions): Promise<void>
-  /** Deletes all of them, and nothing else of the user. */
-  deleteAll(userId: string, options?: CallOptions): Promise<FactsDeleted>
-}
-
 export function createAdminClient(connection: Connection, prefix: string): AdminClient {
   const of = (userId: string) => `${prefix}/users/${encodeURIComponent(userId)}`
   return {
@@ -45,16 +35,7 @@ export function createAdminClient(connection: Connection, prefix: string): Admin
       async erase(userId, options) {
         await connection.text({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe', long: true })
       },
-      facts: {
-        list: (userId, options) =>
-          connection.json({ ...options, method: 'GET', path: `${of(userId)}/facts`, repeat: 'safe' }),
-        async delete(userId, factId, options) {
-          const path = `${of(userId)}/facts/${encodeURIComponent(factId)}`
-          await connection.text({ ...options, method: 'DELETE', path, repeat: 'never' })
-        },
-        deleteAll: (userId, options) =>
-          connection.json({ ...options, method: 'DELETE', path: `${of(userId)}/facts`, repeat: 'safe' }),
-      },
+      facts: createFactsClient(connection, prefix),
     },
   }
 }

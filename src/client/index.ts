@@ -60,11 +60,12 @@ export type {
 } from '../wire/session.ts'
 export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
-export type { AdminClient, FactsClient, UsersClient } from './admin.ts'
+export type { AdminClient, UsersClient } from './admin.ts'
 export type { AgentsClient, RunInput } from './agents.ts'
 export type { AttachedBytes, AttachedUrl, Attachment } from './attachments.ts'
 export type { Client, ClientOptions } from './client.ts'
 export { createClient } from './create.ts'
+export type { FactsClient } from './facts.ts'
 export type {
   DocumentsClient,
   IngestContent,

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../core/event.ts'
 import { createPageAgentsClient, type PageAgentsClient } from './agents.ts'
 import type { Client, ClientOptions } from './client.ts'
+import { createFactsClient, type FactsClient } from './facts.ts'
 import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge.ts'
 import { openLive } from './live.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
@@ -13,6 +14,7 @@ import type { OpenTransport } from './transport/transport.ts'
 /** What a page in a browser needs, so that it need not load the rest. */
 export interface PageClient extends Pick<Client, 'sessions' | 'me' | 'live' | 'close'> {
   agents: PageAgentsClient
+  users: { facts: FactsClient }
   knowledge: PageKnowledgeClient
   runs: RunsClientOver<AsyncIterable<RunEvent>>
 }
@@ -41,6 +43,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
   const events = createRunEvents(connection, prefix, silenceMs)
   const client: PageClient = {
     agents: createPageAgentsClient(connection, prefix),
+    users: { facts: createFactsClient(connection, prefix) },
     sessions: createSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, events.follow),
     knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),

@@ -168,9 +168,9 @@ function modelOf({ model, kind }: Agent): string {
   return /^(?:ollama|lmstudio)\//.test(model) ? `${model} (a server for local models)` : model
 }
 
-function memoryOf({ runs, tokens, summary }: NonNullable<AgentConfig['memory']>): string {
+function memoryOf({ runs, tokens, summary, user }: NonNullable<AgentConfig['memory']>): string {
   const most = tokens === null ? '' : `, at most ${formatCount(tokens)} tokens`
-  return `${formatCount(runs)} ${runs === 1 ? 'earlier run' : 'earlier runs'}${most}${summary ? ', and a summary' : ''}`
+  return `${formatCount(runs)} ${runs === 1 ? 'earlier run' : 'earlier runs'}${most}${summary ? ', and a summary' : ''}${user ? ', and facts about its user' : ''}`
 }
 
 function guardrailsOf({ input, output }: AgentConfig['guardrails']): string | null {

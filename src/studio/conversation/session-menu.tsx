@@ -6,6 +6,7 @@ import { saveAs } from '../parts/save.ts'
 import type { Conversation } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
+import { Facts } from './facts.tsx'
 
 interface MenuProps {
   studio: Studio
@@ -31,6 +32,7 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
         <a href={address}>Link to the session</a> <CopyButton text={location.origin + address} label="Copy the link" />
       </p>
       <Export studio={studio} sessionId={sessionId} />
+      <Facts studio={studio} sessionId={sessionId} />
       <Delete studio={studio} conversation={conversation} onClose={onClose} />
     </Dialog>
   )

@@ -1,0 +1,24 @@
+import type { FactList, FactsDeleted } from '../wire/fact.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
+
+/** What agents with `memory: { user: true }` remember about users. A key of a user may only name its own user. */
+export interface FactsClient {
+  /** All of them, oldest first. */
+  list(userId: string, options?: CallOptions): Promise<FactList>
+  /** Throws `fact_not_found`. */
+  delete(userId: string, factId: string, options?: CallOptions): Promise<void>
+  /** Deletes all of them, and nothing else of the user. */
+  deleteAll(userId: string, options?: CallOptions): Promise<FactsDeleted>
+}
+
+export function createFactsClient(connection: Connection, prefix: string): FactsClient {
+  const of = (userId: string) => `${prefix}/users/${encodeURIComponent(userId)}/facts`
+  return {
+    list: (userId, options) => connection.get(of(userId), options),
+    async delete(userId, factId, options) {
+      const path = `${of(userId)}/${encodeURIComponent(factId)}`
+      await connection.text({ ...options, method: 'DELETE', path, repeat: 'never' })
+    },
+    deleteAll: (userId, options) => connection.json({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe' }),
+  }
+}

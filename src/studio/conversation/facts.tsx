@@ -1,0 +1,57 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+interface FactsProps {
+  studio: Studio
+  sessionId: string
+}
+
+/** What agents remember about the user of the session; nothing where they remember nothing. */
+export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
+  const { sessions, users } = studio.client
+  const own = studio.me.value?.user_id ?? null
+  const [user, setUser] = useState('')
+  const [known, setKnown] = useState<readonly (readonly [id: string, content: string])[]>([])
+  const [error, setError] = useState('')
+  useEffect(() => {
+    const read = async () => {
+      const { user_id: userId } = await sessions.get(sessionId)
+      // The session may be another's by now.
+      if (userId === null || (own !== null && own !== userId)) return
+      setUser(userId)
+      setKnown((await users.facts.list(userId)).facts.map(({ fact_id, content }) => [fact_id, content]))
+    }
+    read().catch((failed: unknown) => setError(messageOf(failed)))
+  }, [users, sessions, sessionId, own])
+  const forget = (id: string) =>
+    users.facts.delete(user, id).then(
+      () => setKnown((before) => before.filter(([other]) => other !== id)),
+      (failed: unknown) => setError(messageOf(failed)),
+    )
+  return (
+    <>
+      {known.length === 0 ? null : (
+        <section aria-label="Remembered">
+          <p>Remembered about {user} in all sessions:</p>
+          <ul>
+            {known.map(([id, content]) => (
+              <li key={id}>
+                <span dir="auto">{content}</span>{' '}
+                <button type="button" class="quiet" aria-label={`Forget: ${content}`} onClick={() => forget(id)}>
+                  Forget
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {error === '' ? null : (
+        <p role="alert" class="wrong">
+          {error}
+        </p>
+      )}
+    </>
+  )
+}
