@@ -25,15 +25,34 @@ export type { ConfigFlags }
 /** What a config has in `server`, and its prices. */
 export interface EmbeddedConfig extends ServerConfig, Pick<UserConfig, 'prices'> {}
 
-/** Creates a server from a configuration. Throws for an invalid field, with the key and the allowed values. */
-export function createServer(given: EmbeddedConfig = {}): Server {
+/**
+ * Creates a server from the settings of `server`, or from a whole config: then its agents are registered and its sources
+ * ingested. Nothing is durable unless it says so. Throws for an invalid field, with the key and the allowed values.
+ */
+export function createServer(given: EmbeddedConfig | UserConfig = {}): Server {
   const config = resolveConfig({
-    user: { ...partsOf(given), agents: {} },
+    user: isWhole(given) ? withVectors(given) : { ...partsOf(given), agents: {} },
     root: process.cwd(),
     purpose: 'library',
     parts: configParts,
   })
   return composeServer(config, { mode: 'embedded' })
+}
+
+const wholeKeys = ['agents', 'teams', 'workflows', 'knowledge', 'mcpServers', 'server']
+
+function isWhole(given: EmbeddedConfig | UserConfig): given is UserConfig {
+  return typeof given === 'object' && given !== null && wholeKeys.some((key) => key in given)
+}
+
+/** Sources need a vector database; without one that is named, they are in memory. */
+function withVectors(user: UserConfig): UserConfig {
+  const named = user.knowledge?.sources !== undefined && user.server?.vectorDb === undefined
+  return {
+    ...user,
+    agents: user.agents ?? {},
+    ...(named && { server: { vectorDb: { type: 'memory' }, ...user.server } }),
+  }
 }
 
 /** A value that is no object goes to the check as it is. */

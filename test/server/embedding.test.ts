@@ -1,8 +1,12 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { json as readJson } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { defineConfig } from '../../src/config/define.ts'
 import type { EmittedEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { HttpRequest } from '../../src/http/request.ts'
@@ -57,6 +61,50 @@ test("serves inside somebody else's node:http program, beside its own routes", a
   await server.shutdown({ deadline: 0 })
   expect((await fetch(`${url}${api}/agents`)).status).toBe(503)
   expect(await (await fetch(`${url}/own`)).text()).toBe('the program itself')
+})
+
+test('serves a whole config: its agents, and what it knows in memory', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentserve-embedded-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'lamp.md'), '# Lamp\n\nThe lamp burns paraffin.\n')
+  const config = defineConfig({
+    agents: { echo: echo() },
+    knowledge: { sources: [folder] },
+    server: { address: '127.0.0.1:0', logger: silentLogger },
+  })
+  const server = createServer(config)
+  const { url } = await server.listen()
+  try {
+    const answer = await post(`${url}${api}/agents/echo/run`, { input: 'hello' })
+    expect(await answer.json()).toMatchObject({ content: 'hello' })
+    const search = async () => (await post(`${url}${api}/knowledge/search`, { query: 'lamp' })).json()
+    await expect.poll(search).toMatchObject({ results: [{ content: expect.stringContaining('paraffin') }] })
+    expect(await (await fetch(`${url}${api}/knowledge/config`)).json()).toMatchObject({ vector_db: { type: 'memory' } })
+  } finally {
+    await server.close({ deadline: 0 })
+  }
+  const wrong = { agents: { echo: echo() }, adress: ':0' }
+  expect(() => createServer(wrong)).toThrow(/adress/)
+})
+
+test('says that a body was read already when a parser of the program comes first', async () => {
+  const server = createServer({ logger: silentLogger })
+  server.registerAgent('echo', echo())
+  const url = await listening(
+    createHttpServer(async (request, response) => {
+      await readJson(request)
+      server.handle(request, response)
+    }),
+  )
+  const whole = { path: 'agents/echo/run', type: 'application/json' }
+  const inPieces = { path: 'sessions/import', type: 'application/x-ndjson' }
+  for (const { path, type } of [whole, inPieces]) {
+    const init = { method: 'POST', headers: { 'content-type': type }, body: '{"input":"a"}' }
+    const answer = await fetch(`${url}${api}/${path}`, init)
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('Call server.handle before a body parser such as express.json()')
+  }
+  await server.close({ deadline: 0 })
 })
 
 test('drops no request and no stream while routes and documentation are mounted again', async () => {

@@ -6,7 +6,7 @@ import type { BodyLease } from './budget.ts'
 import { parseJson, parseLarge } from './json-guard.ts'
 import { linesOf } from './lines.ts'
 import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
-import { piecesOf, tooLarge, tooSlow } from './pieces.ts'
+import { alreadyRead, piecesOf, tooLarge, tooSlow } from './pieces.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -205,7 +205,8 @@ export class RequestBody implements BodyReader {
     }
     startTimer(timeoutMs)
     incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
-    if (incoming.destroyed) onClose()
+    if (incoming.readableEnded) stop(alreadyRead())
+    else if (incoming.destroyed) onClose()
     return reading.promise
   }
 }

@@ -30,7 +30,8 @@ export async function* piecesOf(
   }
   onStop(stop)
   incoming.on('readable', awake).on('end', awake).on('close', onClose).on('error', onClose)
-  if (incoming.destroyed) onClose()
+  if (incoming.readableEnded) stop(alreadyRead())
+  else if (incoming.destroyed) onClose()
   try {
     while (failure === undefined) {
       const piece = incoming.read() as Buffer | null
@@ -53,6 +54,13 @@ export async function* piecesOf(
   } finally {
     incoming.off('readable', awake).off('end', awake).off('close', onClose)
   }
+}
+
+/** By a parser that runs before this server. */
+export function alreadyRead(): AppError {
+  return invalid(
+    'The body was read before it came here. Call server.handle before a body parser such as express.json().',
+  )
 }
 
 export function tooLarge(maxBytes: number): AppError {
