@@ -522,7 +522,7 @@ const namesNothing = new Set([
   ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters', 'edit'],
   ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'largest_input_tokens'],
   ...['unreported_calls', 'refused'],
-  ...['again_of', 'from', 'keep'],
+  ...['again_of', 'from', 'keep', 'traceparent'],
   ...['query.stream', 'query.starting_after', 'query.order', 'tools', 'tool_choice', 'format', 'store'],
   // What a protocol says again to whom it was said.
   ...['protocol', 'echo'],
