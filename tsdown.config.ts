@@ -60,6 +60,7 @@ const browserClient = defineConfig({
 
 // Everything that the page needs is in it: it asks nobody but its server. Names have a hash, so that browsers keep them.
 const studio = defineConfig({
+  name: 'studio',
   entry: { studio: 'src/studio/main.tsx' },
   outDir: 'dist/web/studio',
   format: 'esm',
@@ -75,6 +76,8 @@ const studio = defineConfig({
   inputOptions: {
     // Nothing imports the entry from outside: what lazy parts share with it stays in its file.
     preserveEntrySignatures: false,
+    // Of the library that compares texts only one of its ways: the others are made when it is loaded.
+    treeshake: { moduleSideEffects: [{ test: /node_modules\/diff\//, sideEffects: false }] },
     // \`h('p', null, 'text')\` is shorter than \`jsx('p', { children: 'text' })\`.
     transform: {
       jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },

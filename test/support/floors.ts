@@ -107,7 +107,15 @@ const floors: Record<string, Floor> = {
   studio: {
     rooms: ['core', 'runtime', 'client'],
     types: ['wire'],
-    folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'state/run', 'parts'],
+    folders: [
+      '.',
+      'views',
+      'again',
+      'sessions conversation run knowledge agents search',
+      'state',
+      'state/run',
+      'parts',
+    ],
   },
   server: {
     rooms: ['*'],

@@ -8,6 +8,7 @@ import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { repeatWhileSeen } from '../state/while-seen.ts'
 import { CopyMenu } from './copy-menu.tsx'
+import { RunActions } from './run-actions.tsx'
 import { costInWords, usageInWords } from './words.ts'
 
 interface RunHeaderProps {
@@ -52,6 +53,7 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
       <code class="id wide-only" title={runId}>
         …{runId.slice(-6)}
       </code>
+      <RunActions studio={studio} opened={opened} />
       <CopyMenu studio={studio} opened={opened} />
       {run === undefined || run.parent_run_id === null ? null : (
         <a href={urlOf(run.parent_run_id)}>inside another run</a>

@@ -14,6 +14,9 @@ export type Address =
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
   | { page: 'agents'; agentId?: string }
+  | { page: 'diff'; runA: string; runB: string }
+  /** `tries`: the runs that repeat it, beside it. */
+  | { page: 'again'; runId: string; from?: number; tries: readonly string[] }
   | { page: 'unknown' }
 
 export const views = ['prompt', 'passages', 'tools', 'gave', 'settings', 'raw'] as const
@@ -38,6 +41,9 @@ export interface Asked {
   collection?: string
 }
 
+/** As many as the server starts at once. */
+export const mostTries = 5
+
 /** `path` is below the studio's own, `search` as in a URL. */
 export function readAddress(path: string, search: string): Address {
   const parts = path.split('/').filter((part) => part !== '')
@@ -54,6 +60,13 @@ export function readAddress(path: string, search: string): Address {
       return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
     case 'r':
       return rest.length === 1 && rest[0] !== undefined ? { page: 'run', runId: rest[0] } : { page: 'unknown' }
+    case 'diff': {
+      const [runA, runB, ...more] = rest
+      const isWhole = runA !== undefined && runB !== undefined && more.length === 0
+      return isWhole ? { page: 'diff', runA, runB } : { page: 'unknown' }
+    }
+    case 'again':
+      return rest.length === 1 && rest[0] !== undefined ? readAgain(rest[0], query) : { page: 'unknown' }
     case 'search':
       return rest.length === 0 ? { page: 'search', text: query.get('q') ?? '' } : { page: 'unknown' }
     case 'knowledge':
@@ -79,6 +92,12 @@ function readChat([sessionId, second, runId, third, seq, ...more]: string[], que
   const inside = query.get('run')
   const chosen = { seq: Number(seq), ...(inside && { inside }), ...(view !== undefined && { view }) }
   return { page: 'chats', sessionId, runId, ...chosen, filter }
+}
+
+function readAgain(runId: string, query: URLSearchParams): Address {
+  const from = Number(query.get('from'))
+  const tries = (query.get('try') ?? '').split(',').filter((id) => id !== '')
+  return { page: 'again', runId, ...(Number.isInteger(from) && from > 0 && { from }), tries: tries.slice(0, mostTries) }
 }
 
 function readKnowledge([first, documentId, second, chunkId, ...more]: string[], search: URLSearchParams): Address {
@@ -116,6 +135,12 @@ function placeOf(address: Address): Place {
       const { documentId, chunkId } = address
       const path = ['knowledge', ...(documentId === undefined ? [] : ['d', documentId])]
       return { path: chunkId === undefined ? path : [...path, 'c', chunkId], query: { ...address.query } }
+    }
+    case 'diff':
+      return { path: ['diff', address.runA, address.runB], query: {} }
+    case 'again': {
+      const { runId, from, tries } = address
+      return { path: ['again', runId], query: { from, try: tries.join() || undefined } }
     }
     case 'unknown':
       return { path: [], query: {} }

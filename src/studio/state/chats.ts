@@ -14,6 +14,8 @@ export class Chats {
   readonly sessions: SessionList
   readonly conversation = signal<Conversation | undefined>(undefined)
   readonly opened = signal<OpenedRun | undefined>(undefined)
+  /** Runs that are looked at side by side. */
+  readonly #aside = new Set<OpenedRun>()
   readonly #client: PageClient
   readonly #onFollow: () => void
 
@@ -27,6 +29,19 @@ export class Chats {
   close(): void {
     this.conversation.value?.close()
     this.opened.value?.close()
+    for (const opened of this.#aside) opened.close()
+  }
+
+  /** A run that is kept up to date until `closeAside`. */
+  openAside(runId: string): OpenedRun {
+    const opened = new OpenedRun(this.#client, runId, this.#onFollow)
+    this.#aside.add(opened)
+    return opened
+  }
+
+  closeAside(opened: OpenedRun): void {
+    opened.close()
+    if (this.#aside.delete(opened)) this.#onFollow()
   }
 
   show({ sessionId, runId, filter }: Extract<Address, { page: 'chats' }>): void {
@@ -59,6 +74,8 @@ export class Chats {
       const { session_id: sessionId, parent_run_id: parent } = opened.run.value ?? {}
       if (sessionId === open?.sessionId && parent === null) turns.add(opened.runId)
     }
+    for (const { runId, followed } of this.#aside)
+      if (followed !== undefined) runs.set(runId, Math.min(followed, runs.get(runId) ?? followed))
     // An id that no session has is refused.
     return { runs, turns, session: open?.state.value === 'ready' ? open.sessionId : undefined }
   }
@@ -68,6 +85,7 @@ export class Chats {
     this.sessions.read()
     this.conversation.value?.read()
     this.opened.value?.readAgain()
+    for (const opened of this.#aside) opened.readAgain()
   }
 
   receive(events: readonly LiveEvent[]): void {
@@ -84,6 +102,7 @@ export class Chats {
       else if (event.type === 'run_event') {
         this.conversation.value?.received(event.event)
         this.opened.value?.received(event.event)
+        for (const opened of this.#aside) opened.received(event.event)
       }
     }
     const open = this.conversation.value
@@ -98,5 +117,6 @@ export class Chats {
   #runChanged(run: Run): void {
     this.conversation.value?.runChanged(run)
     this.opened.value?.runChanged(run)
+    for (const opened of this.#aside) opened.runChanged(run)
   }
 }

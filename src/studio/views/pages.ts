@@ -20,6 +20,10 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
   },
   agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
+  diff: {
+    scope: 'sessions',
+    View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),
+  },
   search: {
     scope: 'sessions',
     View: lazy(async () => (await import('../search/search.tsx')).Search),

@@ -1,7 +1,15 @@
 import type { Studio } from '../state/studio.ts'
 
 const name = 'agentserve studio'
-const pages = { search: 'Search', knowledge: 'Knowledge', agents: 'Agents', run: 'Run', unknown: 'Nothing here' }
+const pages = {
+  search: 'Search',
+  knowledge: 'Knowledge',
+  agents: 'Agents',
+  run: 'Run',
+  diff: 'Two runs',
+  again: 'Again',
+  unknown: 'Nothing here',
+}
 
 /** What a tab of the browser says: how many runs wait, and what is looked at. */
 export function titleOf({ status, address, chats, waiting }: Studio): string {
