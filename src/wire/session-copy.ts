@@ -180,8 +180,7 @@ export class CopyReader {
     if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
     const result = Line.safeParse(value)
     if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
-    const [unknown] = unknownFields(Line, value)
-    if (unknown !== undefined) throw this.complaint(`${unknown.path} ${unknown.message}`)
+    for (const { path, message } of unknownFields(Line, value)) throw this.complaint(`${path} ${message}`)
     const line = result.data
     if (line.type === 'session') {
       if (this.#sessionId !== undefined) throw this.complaint('a second session begins here: import one at a time')
@@ -266,8 +265,7 @@ export class CopyReader {
 
   #toEvents({ run_id, events }: z.infer<typeof EventsLine>): RunPiece {
     const run = this.#last
-    if (run === undefined || run_id !== run.runId)
-      throw this.complaint('run_id must be the same as in the preceding run')
+    if (run?.runId !== run_id) throw this.complaint('run_id must be the same as in the preceding run')
     const read: CoreRunEvent[] = []
     for (const [place, fields] of events.entries()) {
       // The event as it was read, so that unknown fields are kept.
