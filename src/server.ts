@@ -22,8 +22,8 @@ export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, OwnedFolder, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
-/** What a config has in `server`, and its prices. */
-export interface EmbeddedConfig extends ServerConfig, Pick<UserConfig, 'prices'> {}
+/** What a config has in `server`, its prices, schedules and webhooks. */
+export interface EmbeddedConfig extends ServerConfig, Pick<UserConfig, 'prices' | 'schedules' | 'webhooks'> {}
 
 /**
  * Creates a server from the settings of `server`, or from a whole config: then its agents are registered and its sources
@@ -56,10 +56,15 @@ function withVectors(user: UserConfig): UserConfig {
 }
 
 /** A value that is no object goes to the check as it is. */
-function partsOf(given: EmbeddedConfig): Pick<UserConfig, 'server' | 'prices'> {
-  if (typeof given !== 'object' || given === null || !('prices' in given)) return { server: given }
-  const { prices, ...server } = given
-  return { server, prices }
+function partsOf(given: EmbeddedConfig): Pick<UserConfig, 'server' | 'prices' | 'schedules' | 'webhooks'> {
+  if (typeof given !== 'object' || given === null) return { server: given }
+  const { prices, schedules, webhooks, ...server } = given
+  return {
+    server,
+    ...(prices !== undefined && { prices }),
+    ...(schedules !== undefined && { schedules }),
+    ...(webhooks !== undefined && { webhooks }),
+  }
 }
 
 /** The server of a config for tests: nothing is durable, and it does not use the network. */
@@ -73,7 +78,9 @@ export function openTestServer(user: UserConfig, root: string, testDoubles: Test
     vectorDb: { type: 'memory' },
     embedding: { provider: 'lexical' },
   }
-  const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, testDoubles })
+  // Tests start the runs themselves, and tell nobody.
+  const quiet = { ...user, server, schedules: {}, webhooks: {} }
+  const config = resolveConfig({ user: quiet, root, purpose: 'library', parts: configParts, testDoubles })
   return composeServer(config, { mode: 'embedded' })
 }
 

@@ -16,6 +16,7 @@ import { homeRoutes } from './server/home.ts'
 import { meRoutes } from './server/me.ts'
 import { metricsRoutes } from './server/metrics.ts'
 import { projectTestRoutes } from './server/project-tests.ts'
+import { scheduleRoutes } from './server/schedules.ts'
 import { sessionCopyRoutes } from './sessions/copies.ts'
 import { factRoutes } from './sessions/facts.ts'
 import { fileRoutes } from './sessions/files.ts'
@@ -53,6 +54,7 @@ export function apiRouteGroups(
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),
     ...liveRoutes(settings),
+    ...scheduleRoutes(settings),
     ...userRoutes(settings),
     ...factRoutes(settings),
     ...backupRoutes(settings),

@@ -23,6 +23,7 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   },
   runs: { summary: 'list, show, follow and cancel runs', load: () => import('./commands/runs.ts') },
   agents: { summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
+  schedules: { summary: 'list, run, pause and resume schedules', load: () => import('./commands/schedules.ts') },
   test: { summary: 'replay saved conversations as tests', load: () => import('./commands/test.ts') },
   users: {
     summary: 'show what is remembered about a user, and export or erase all data of one',

@@ -6,6 +6,7 @@ import type { LiveOptions, LiveStream } from './live.ts'
 import { openPageClient } from './page.ts'
 import { createRunStreams } from './run-stream.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import type { SessionsClient } from './sessions.ts'
 import { createTestsClient, type TestsClient } from './tests.ts'
@@ -45,6 +46,7 @@ export interface Client extends ServerClient, AdminClient {
   sessions: SessionsClient
   runs: RunsClient
   knowledge: KnowledgeClient
+  schedules: SchedulesClient
   tests: TestsClient
   a2a: A2AClient
   /**
@@ -71,6 +73,7 @@ export function clientOver(
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? '/health'),
+    schedules: createSchedulesClient(connection, prefix),
     tests: createTestsClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
   }

@@ -45,6 +45,7 @@ export type {
   SaveTestRequest,
   TestEvent,
 } from '../wire/saved-test.ts'
+export type { Schedule, ScheduleList } from '../wire/schedule.ts'
 export type {
   CreateSessionRequest,
   ForkSessionRequest,
@@ -77,6 +78,7 @@ export type {
 export type { LiveOptions, LiveStream } from './live.ts'
 export type { RunAnswer, RunStream, StreamedResult } from './run-result.ts'
 export type { RunsClient, StreamOptions } from './runs.ts'
+export type { SchedulesClient } from './schedules.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'
 export type {

@@ -1,6 +1,8 @@
 import type { Team } from '../runnables/team/team.ts'
 import type { KeySettings } from './settings/keys.ts'
+import type { ScheduleSettings } from './settings/schedules.ts'
 import type { KnowledgeSource } from './settings/sources.ts'
+import type { WebhookSettings } from './settings/webhooks.ts'
 import type { EntityId, UserConfig } from './types.ts'
 
 declare const refused: unique symbol
@@ -27,6 +29,19 @@ type KnownMembers<CONFIG extends UserConfig> = {
   }
 }
 
+/** Schedules, too. */
+type KnownAgents<CONFIG extends UserConfig> = {
+  schedules?: {
+    [KEY in keyof CONFIG['schedules']]: CONFIG['schedules'][KEY] extends { agent: infer ID extends string }
+      ? string extends ID
+        ? unknown
+        : ID extends EntityId<CONFIG>
+          ? unknown
+          : { agent: NotAnEntity<ID, EntityId<CONFIG>> }
+      : unknown
+  }
+}
+
 type KeysOf<SETTINGS> = SETTINGS extends object ? keyof SETTINGS & string : never
 type SameLetter<KEY, KNOWN extends string> = KEY extends `${infer LETTER}${string}`
   ? Extract<KNOWN, `${LETTER}${string}`>
@@ -44,13 +59,17 @@ type KnownSettings<CONFIG> = KnownKeys<CONFIG, UserConfig> &
   (CONFIG extends { server: { auth: { keys: infer KEYS } } }
     ? { server: { auth: { keys: KnownKeysOfEach<KEYS, KeySettings> } } }
     : unknown) &
+  (CONFIG extends { schedules: infer SCHEDULES }
+    ? { schedules: KnownKeysOfEach<SCHEDULES, ScheduleSettings> }
+    : unknown) &
+  (CONFIG extends { webhooks: infer WEBHOOKS } ? { webhooks: KnownKeysOfEach<WEBHOOKS, WebhookSettings> } : unknown) &
   (CONFIG extends { knowledge: { sources: infer SOURCES } }
     ? { knowledge: { sources: KnownKeysOfEach<SOURCES, KnowledgeSource> } }
     : unknown)
 
 /** Adds types to an `agent.config.ts`; returns its argument. */
 export function defineConfig<const CONFIG extends UserConfig>(
-  config: CONFIG & KnownMembers<CONFIG> & KnownSettings<CONFIG>,
+  config: CONFIG & KnownMembers<CONFIG> & KnownAgents<CONFIG> & KnownSettings<CONFIG>,
 ): CONFIG {
   return config
 }

@@ -39,15 +39,32 @@ export function resolveEntities(
   for (const [id, entity] of entities) {
     for (const member of memberIds(entity)) {
       if (owners.has(member)) continue
-      const meant = nearest(member, [...owners.keys()])
-      const hint = meant === undefined ? `; ids: ${[...owners.keys()].join(', ')}` : `; did you mean '${meant}'`
-      complain(
-        `${owners.get(id)}.members`,
-        `names '${member}', which is not an agent, team or workflow of this config${hint}`,
-      )
+      complain(`${owners.get(id)}.members`, unknownId(member, [...owners.keys()]))
     }
   }
   return entities
+}
+
+/** Schedules and webhooks name entities of the config. */
+export function checkNamed(
+  { schedules, webhooks }: CheckedConfig,
+  ids: readonly string[],
+  complain: (path: string, message: string) => void,
+): void {
+  for (const [name, { agent }] of Object.entries(schedules)) {
+    if (!ids.includes(agent)) complain(`schedules.${name}.agent`, unknownId(agent, ids))
+  }
+  for (const [name, { agents = [] }] of Object.entries(webhooks)) {
+    for (const agent of agents) {
+      if (!ids.includes(agent)) complain(`webhooks.${name}.agents`, unknownId(agent, ids))
+    }
+  }
+}
+
+function unknownId(id: string, ids: readonly string[]): string {
+  const meant = nearest(id, ids)
+  const hint = meant === undefined ? `; ids: ${ids.join(', ')}` : `; did you mean '${meant}'`
+  return `names '${id}', which is not an agent, team or workflow of this config${hint}`
 }
 
 function memberIds(entity: Runnable & { memberIds?: readonly string[] }): readonly string[] {

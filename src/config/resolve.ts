@@ -6,7 +6,7 @@ import type { McpServers } from '../runnables/mcp/mcp.ts'
 import { check, sentence } from '../schema/check.ts'
 import { withBuiltIn } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
-import { resolveEntities } from './entities.ts'
+import { checkNamed, resolveEntities } from './entities.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigFlags, readOverrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
@@ -15,6 +15,9 @@ import { divideSources } from './settings/sources.ts'
 import { type CheckedConfig, userSettings } from './settings/user.ts'
 import type { ResolvedConfig, UserConfig } from './types.ts'
 import { disposeWithin } from './unsettled.ts'
+
+const without = { session: undefined, user: undefined, metadata: undefined }
+const unfiltered = { events: undefined, agents: undefined }
 
 export interface ResolveOptions {
   /** Undefined for the built-in config. */
@@ -64,6 +67,8 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     parts,
     complain,
   )
+  // Entities of a library may be registered later.
+  if (purpose === 'program' || entities.size > 0) checkNamed(user, [...entities.keys()], complain)
   if (complaints.length > 0) {
     void mcp.close()
     throw refusal(complaints, options)
@@ -80,6 +85,8 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
       areNamed: options.user?.knowledge?.sources !== undefined,
     },
     entities,
+    schedules: Object.entries(user.schedules).map(([name, schedule]) => ({ ...without, ...schedule, name })),
+    webhooks: Object.entries(user.webhooks).map(([name, webhook]) => ({ ...unfiltered, ...webhook, name })),
     server,
     mcp,
     testDoubles,

@@ -2,6 +2,8 @@ import type { RemoteSource } from '../core/knowledge/remote-source.ts'
 import type { ModelChoice } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
+import type { Schedule } from '../core/triggers/schedule.ts'
+import type { Webhook } from '../core/triggers/webhook.ts'
 import type { GivenPrices } from '../models/prices/cost.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
@@ -68,6 +70,8 @@ export interface ResolvedConfig {
   }
   /** In the order of the file: agents, teams, workflows. */
   entities: Map<string, Runnable>
+  schedules: readonly Schedule[]
+  webhooks: readonly Webhook[]
   server: ResolvedServerConfig
   mcp: McpServers
   testDoubles: TestDoubles | undefined

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'owner_not_found'
   | 'fact_not_found'
   | 'call_not_found'
+  | 'schedule_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'conflict'

@@ -20,7 +20,6 @@ import type {
   RunStarted,
   TurnRestored,
 } from './run-write.ts'
-import type { ScheduleStore } from './schedule.ts'
 import type {
   Handover,
   OwnerKind,
@@ -35,7 +34,8 @@ import type {
 } from './session.ts'
 import type { Summary } from './summary.ts'
 import type { MessageHit, MessageSearch } from './text/message-search.ts'
-import type { WebhookStore } from './webhook.ts'
+import type { ScheduleStore } from './triggers/schedule.ts'
+import type { WebhookStore } from './triggers/webhook.ts'
 
 /*
  * The port of everything durable about sessions and runs. A resolved promise means that a write survives a power cut

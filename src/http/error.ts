@@ -16,6 +16,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   collection_not_found: 404,
   owner_not_found: 404,
   fact_not_found: 404,
+  schedule_not_found: 404,
   call_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

@@ -63,7 +63,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     },
   })
   const { services, store, registry, costs, knowledge, runs, peers, summaries } = composed
-  const { notifications, retention, live, telemetry } = composed
+  const { notifications, schedules, webhooks, retention, live, telemetry } = composed
 
   /** A command is a guest among the servers of a shared store: what others left is theirs. */
   const isGuest = peers !== undefined && mode === 'command'
@@ -118,6 +118,8 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     onClose(() => summaries.close())
     onClose(() => retention.close())
     if (notifications !== undefined) onClose(() => notifications.close())
+    onClose(() => webhooks.close())
+    onClose(() => schedules.close())
   }
 
   const life = new Lifecycle(
@@ -129,7 +131,11 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
         peers?.serve()
         if (isGuest) return
         retention.start()
-        if (mode !== 'command') notifications?.takeUp()
+        if (mode !== 'command') {
+          notifications?.takeUp()
+          webhooks.takeUp(peers === undefined)
+          schedules.start()
+        }
         if (peers === undefined) await summaries.recover()
         else summaries.takeUp()
       },
@@ -158,6 +164,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     logger,
   )
   life.signal.addEventListener('abort', () => live.close(), { once: true })
+  life.signal.addEventListener('abort', () => void schedules.close(), { once: true })
   const config = new CurrentConfig(initial, {
     knowledge,
     logger,
@@ -241,6 +248,8 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       config.replace(next)
       registry.replace(next.entities, configName(next))
       costs.replace(next.prices)
+      webhooks.replace(next.webhooks)
+      schedules.replace(next.schedules)
       live.agentsLoaded({ ok: true })
       if (life.isServing) runs.adopt([])
       mounting.mount()

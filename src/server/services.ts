@@ -5,6 +5,7 @@ import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
 import { cancelWaitingTasks } from '../runnables/remote/waiting-tasks.ts'
+import { nameServers } from '../runtime/name-servers.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createFacts } from '../service/access/facts.ts'
 import { createUsers } from '../service/access/user-data.ts'
@@ -20,10 +21,12 @@ import type { NotificationService } from '../service/notifications/notifications
 import type { Peers } from '../service/peers/peers.ts'
 import { createRegistry } from '../service/registry.ts'
 import { createRuns, type RunService } from '../service/runs/runs.ts'
+import { ScheduleService } from '../service/schedules/schedules.ts'
 import type { Registry, Services } from '../service/services.ts'
 import { createRetention, type Retention } from '../service/sessions/retention.ts'
 import { createSessions } from '../service/sessions/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/sessions/summaries.ts'
+import { WebhookService } from '../service/webhooks/webhooks.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ServerMode } from '../wire/me.ts'
 import { composeBackup } from './backup.ts'
@@ -59,6 +62,8 @@ export interface ComposedServices {
   peers: Peers | undefined
   summaries: SummaryService
   notifications: NotificationService | undefined
+  schedules: ScheduleService
+  webhooks: WebhookService
   retention: Retention
   live: Live
   /** Absent unless it is configured. */
@@ -91,7 +96,15 @@ export function composeServices(
     logger,
     clock,
   })
-  const store = notifications?.watching(watched.store) ?? watched.store
+  const webhooks = new WebhookService(config.webhooks, {
+    store: watched.store,
+    runs: () => runs,
+    network: nameServers(),
+    clock,
+    timers: systemTimers,
+    logger,
+  })
+  const store = webhooks.watching(notifications?.watching(watched.store) ?? watched.store)
   const registry = createRegistry()
   registry.replace(config.entities, configName(config))
   const composed = composeKnowledge(config, { clock, logger })
@@ -100,6 +113,7 @@ export function composeServices(
   const onGone = () => {
     summaries.takeUp()
     notifications?.takeUp()
+    webhooks.takeUp()
   }
   const peers = composePeers({ store, storage: sessionStorage, registry, mode, port, owner, logger, clock, onGone })
   const runs = createRuns({
@@ -127,6 +141,13 @@ export function composeServices(
     timers: systemTimers,
     clock,
   })
+  const schedules = new ScheduleService(config.schedules, {
+    store,
+    runs: () => runs,
+    clock,
+    timers: systemTimers,
+    logger,
+  })
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries: SummaryService = createSummaries({ store, clock, logger, summarizer, timeoutMs })
@@ -144,6 +165,7 @@ export function composeServices(
     again,
     sessions,
     summaries,
+    schedules,
     notifications,
     knowledge,
     users,
@@ -162,6 +184,8 @@ export function composeServices(
     peers,
     summaries,
     notifications,
+    schedules,
+    webhooks,
     retention,
     live,
     telemetry,

@@ -10,7 +10,11 @@ import type { Idempotency, Services } from './services.ts'
 export const claimKeptMs = 24 * 60 * 60 * 1000
 
 export function toClaim(idempotency: Idempotency, now: number): Claim {
-  return { key: idempotency.key, hash: hashOf(idempotency), expires_at: timestamp(now + claimKeptMs) }
+  return {
+    key: idempotency.key,
+    hash: hashOf(idempotency),
+    expires_at: timestamp(now + (idempotency.keptMs ?? claimKeptMs)),
+  }
 }
 
 /** A key that a request was given and one that was made of it never stand for each other. */

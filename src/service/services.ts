@@ -28,6 +28,7 @@ import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { AgainRequest, StartedRun } from './again/request.ts'
 import type { Notifications } from './notifications/notifications.ts'
 import type { Repeats } from './repeating/context.ts'
+import type { Schedules } from './schedules/schedules.ts'
 
 /** What the server offers to api and protocols. Every error is an AppError. */
 
@@ -63,6 +64,8 @@ export interface Idempotency {
    * answer when it completed or paused within the last 10 minutes, and starts anew otherwise. Both count as `join`.
    */
   attempt?: 'first' | 'again' | undefined
+  /** How long the key is remembered. Default: 24 hours. */
+  keptMs?: number | undefined
   /** For a streamed body: resolves with its hash after reading what is left of it. */
   bodyHash?: (() => Promise<string>) | undefined
 }
@@ -325,6 +328,7 @@ export interface Services {
   facts: Facts
   /** Starts runs that repeat a run. Throws `conflict` for one that has not ended or whose content is gone. */
   again(runId: string, request: AgainRequest): Promise<StartedRun[]>
+  schedules: Schedules
   /** Absent unless push notifications are configured. */
   notifications?: Notifications | undefined
   /** Absent unless knowledge is configured. */

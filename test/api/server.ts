@@ -14,6 +14,7 @@ import { createOnce } from '../../src/service/idempotency.ts'
 import { watchStore } from '../../src/service/live/changes.ts'
 import { headsOf } from '../../src/service/live/heads.ts'
 import { createLive } from '../../src/service/live/live.ts'
+import { ScheduleService } from '../../src/service/schedules/schedules.ts'
 import type { Services } from '../../src/service/services.ts'
 import { createSummaries } from '../../src/service/sessions/summaries.ts'
 import { createBackups } from '../../src/store/backup/archive.ts'
@@ -59,6 +60,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     sessions,
     summaries,
     facts: createFacts(store),
+    schedules: new ScheduleService([], { ...shared, runs: () => runs, timers: systemTimers }),
     knowledge: options.knowledge,
     once,
     users: createUsers({ store, sessions, runs, clock: Date.now }),

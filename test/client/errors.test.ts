@@ -107,6 +107,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
       return client.runs.trace(run_id, { call: 'none' })
     },
   },
+  schedule_not_found: { by: async () => (await open()).schedules.get('none') },
   method_not_allowed: {
     by: async () => (await open({}, { healthPath: '/api/v1/knowledge/search' })).health(),
     with: { allow: expect.arrayContaining(['POST']) },

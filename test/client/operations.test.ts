@@ -31,6 +31,10 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
     },
   ],
   getMe: [({ client }) => client.me()],
+  listSchedules: [({ client }) => client.schedules.list()],
+  getSchedule: [({ client }) => client.schedules.get('yearly')],
+  runSchedule: [({ client }) => client.schedules.run('yearly')],
+  updateSchedule: [({ client }) => client.schedules.pause('yearly'), ({ client }) => client.schedules.resume('yearly')],
   createSession: [({ client }) => client.sessions.create({ name: 'new' })],
   listSessions: [
     ({ client }) => client.sessions.list({ agent_id: 'echo' }, { limit: 2 }),
@@ -197,7 +201,7 @@ beforeAll(async () => {
   server = await startServer(
     { summaryManager, studio: { again: true } },
     { asks, waits, remembering },
-    { withTests: true },
+    { withTests: true, schedules: { yearly: { cron: '0 0 1 1 *', agent: 'echo', input: 'hello' } } },
   )
   const { json } = await server.call('GET', '/openapi.json')
   const paths = Object.entries(json.paths as Record<string, Record<string, { operationId: string; tags: string[] }>>)

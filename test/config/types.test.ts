@@ -41,6 +41,25 @@ test('what is no entity, or stands in the wrong place, does not compile', () => 
   defineConfig({ agents: { docs }, server: { adress: ':0' } })
 })
 
+test('schedules and webhooks with a mistake do not compile', () => {
+  const schedule = { cron: '0 3 * * *', agent: 'docs', input: 'hi' } as const
+  const webhook = { url: 'https://hooks.test/', secret: 'whsec_' }
+  defineConfig({ agents: { docs }, schedules: { nightly: schedule }, webhooks: { ops: webhook } })
+  const later: string = 'docs'
+  defineConfig({ agents: { docs }, schedules: { nightly: { ...schedule, agent: later } } })
+  // @ts-expect-error: there is no such agent
+  defineConfig({ agents: { docs }, schedules: { nightly: { ...schedule, agent: 'docz' } } })
+  const agents = { docs }
+  // @ts-expect-error: there is no such setting
+  defineConfig({ agents, schedules: { x: { cron: '0 3 * * *', agent: 'docs', input: 'x', timezone: 'UTC' } } })
+  // @ts-expect-error: cron is missing
+  defineConfig({ agents: { docs }, schedules: { nightly: { agent: 'docs', input: 'hi' } } })
+  // @ts-expect-error: there is no such event
+  defineConfig({ agents: { docs }, webhooks: { ops: { ...webhook, events: ['run.done'] } } })
+  // @ts-expect-error: there is no such setting
+  defineConfig({ agents: { docs }, webhooks: { ops: { url: 'https://hooks.test/', secret: 'x', content: true } } })
+})
+
 test('members whose ids are known later compile', () => {
   const ids: string[] = ['docs']
   defineConfig({ agents: { docs }, teams: { desk: team({ members: ids }) } })

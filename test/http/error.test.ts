@@ -19,6 +19,7 @@ const decided: Record<number, ErrorCode[]> = {
     'collection_not_found',
     'owner_not_found',
     'fact_not_found',
+    'schedule_not_found',
     'call_not_found',
   ],
   405: ['method_not_allowed'],

@@ -27,7 +27,7 @@ const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
   core: {
     rooms: [],
-    folders: ['again knowledge cluster scoring', 'events', 'text form markdown', 'access memory entity', '.'],
+    folders: ['again knowledge cluster scoring triggers', 'events', 'text form markdown', 'access memory entity', '.'],
   },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
@@ -77,7 +77,7 @@ const floors: Record<string, Floor> = {
     folders: [
       'live',
       'access',
-      'again',
+      'again schedules webhooks',
       'notifications',
       'sessions',
       'peers',
@@ -160,6 +160,7 @@ const homes: readonly Home[] = [
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
+  { library: 'croner', at: ['runtime/cron.ts'] },
   { library: 'htmlparser2', at: ['sources/web/'] },
   { library: 'preact', at: ['studio/'] },
   { library: '@preact/signals', at: ['studio/'] },

@@ -6,6 +6,8 @@ export interface Received {
   headers: IncomingHttpHeaders
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   json: any
+  /** The body as it came. */
+  text: string
 }
 
 /** A real server that takes push notifications. */
@@ -34,7 +36,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     } catch {
       return
     }
-    received.push({ path: request.url ?? '', headers: request.headers, json: JSON.parse(text) })
+    received.push({ path: request.url ?? '', headers: request.headers, json: JSON.parse(text), text })
     answer(request, response)
   }).on('connection', () => connections++)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))

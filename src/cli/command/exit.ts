@@ -27,6 +27,7 @@ const exitCodes: Record<ErrorCode, number> = {
   collection_not_found: exit.failure,
   owner_not_found: exit.failure,
   fact_not_found: exit.failure,
+  schedule_not_found: exit.failure,
   call_not_found: exit.failure,
   method_not_allowed: exit.failure,
   request_timeout: exit.failure,

@@ -26,6 +26,7 @@ import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, e
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { checkTelemetry } from './doctor/telemetry.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
+import { checkTriggers } from './doctor/triggers.ts'
 
 interface DoctorOptions extends ProjectOptions {
   check?: boolean
@@ -109,6 +110,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield checkOpenAI(config.server, running)
   yield checkMcp(config.server, running)
   yield* checkTelemetry(config)
+  yield* checkTriggers(config)
   yield* await checkModels(config, context.signal)
   yield* await checkSentenceModel(config)
   yield* await checkReranker(config)

@@ -220,6 +220,13 @@ your agents with \`useChat\`.`,
     examples: ['agentserve init my-agents --template basic'],
     page: 'getting-started',
   },
+  schedules: {
+    details: `Lists the schedules of the configuration, with the next due time and the last run. \`run\` starts a run of one now, in the
+background, and prints its id. \`pause\` stops a schedule until \`resume\`, also over restarts; nothing is made up for. Due times start
+runs in \`dev\` and \`start\` only.`,
+    examples: ['agentserve schedules', 'agentserve schedules run nightly', 'agentserve schedules pause nightly'],
+    page: 'schedules',
+  },
   users: {
     details: `\`facts\` lists what agents with user memory remember about one user, and \`forget\` deletes a fact, or all of them.
 

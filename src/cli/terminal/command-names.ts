@@ -11,6 +11,7 @@ export const commandNames = [
   'sessions',
   'runs',
   'agents',
+  'schedules',
   'test',
   'users',
   'backup',

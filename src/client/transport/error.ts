@@ -34,6 +34,7 @@ const codes: Record<ErrorCode, true> = {
   collection_not_found: true,
   owner_not_found: true,
   fact_not_found: true,
+  schedule_not_found: true,
   call_not_found: true,
   method_not_allowed: true,
   request_timeout: true,

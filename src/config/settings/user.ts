@@ -6,10 +6,12 @@ import type { McpServer } from '../../runnables/mcp/settings.ts'
 import { callback, choose, duration, integer, list, object, oneOf, settings, text } from '../../schema/field.ts'
 import { modelChoice } from '../../schema/model.ts'
 import { prices } from './prices.ts'
+import { schedules } from './schedules.ts'
 import { scorers } from './scorers.ts'
 import { collection, numberFormats, serverSettings } from './server.ts'
 import { size } from './size.ts'
 import { knowledgeSource } from './sources.ts'
+import { webhooks } from './webhooks.ts'
 import { sourceWeights } from './weights.ts'
 
 const someSeconds = "a time from 1 ms to 60 s: milliseconds, or a time like '500ms' or '3s'"
@@ -58,6 +60,10 @@ const userFields = settings({
   mcpServers: object<Record<string, McpServer>>('an object with one entry per name').default({}),
   /** What models cost in USD per million tokens, by name: `'openai/gpt-5': { input, output }`, or `'local'`. */
   prices: prices().default({}),
+  /** Runs at fixed times, by name: `nightly: { cron: '0 3 * * *', agent: 'echo', input: 'hi', timeZone: 'Europe/Berlin' }`. */
+  schedules: schedules().default({}),
+  /** Addresses that hear of ends and pauses of runs, by name. */
+  webhooks: webhooks().default({}),
   server: serverSettings.prefault({}),
   /** How good answers are, by name: what `agentserve test --scores` and the studio's tests ask of every saved conversation. */
   scorers: scorers().default({}),

@@ -40,6 +40,7 @@ export const rpcTable: Record<ErrorCode, RpcMapping> = {
   collection_not_found: { code: invalidParams, status: 200 },
   owner_not_found: { code: invalidParams, status: 200 },
   fact_not_found: { code: invalidParams, status: 200 },
+  schedule_not_found: { code: invalidParams, status: 200 },
   call_not_found: { code: invalidParams, status: 200 },
   method_not_allowed: { code: invalidRequest, status: 405 },
   request_timeout: { code: invalidRequest, status: 408 },

@@ -34,6 +34,7 @@ const shapes: Readonly<Record<ErrorCode, Shape>> = {
   collection_not_found: request,
   owner_not_found: request,
   fact_not_found: request,
+  schedule_not_found: request,
   call_not_found: request,
   method_not_allowed: request,
   request_timeout: request,

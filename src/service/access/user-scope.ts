@@ -5,6 +5,7 @@ import type { SessionListFilter, SessionStore } from '../../core/store.ts'
 import type { Services } from '../services.ts'
 import { createReading } from '../sessions/shared-reading.ts'
 import { noSummary } from '../sessions/summaries.ts'
+import { ownSchedules } from './own-schedules.ts'
 
 /**
  * The services restricted to one user. The user may read the user's own sessions and runs, and of sessions that were handed
@@ -16,7 +17,7 @@ export function scopeToUser(
   store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
   userId: string,
 ): Services {
-  const { sessions, runs, summaries, facts, notifications } = services
+  const { sessions, runs, summaries, facts, schedules, notifications } = services
   const reading = createReading(services, store, userId)
 
   async function ownSession(sessionId: string): Promise<void> {
@@ -80,6 +81,7 @@ export function scopeToUser(
       delete: async (user, factId) => facts.delete(own(user), factId),
       deleteAll: async (user) => facts.deleteAll(own(user)),
     },
+    schedules: ownSchedules(schedules, userId),
     notifications: notifications && {
       check: (target) => notifications.check(target),
       async set(runId, target) {

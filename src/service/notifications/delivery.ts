@@ -6,7 +6,7 @@ import type { SessionStore } from '../../core/store.ts'
 import type { Timers } from '../../core/time.ts'
 import type { Runs } from '../services.ts'
 import type { Notice } from './notice.ts'
-import type { Outbox, Sent } from './outbox.ts'
+import type { Outbox, Receiver, Sent } from './outbox.ts'
 import { rest } from './rest.ts'
 
 const attempts = 5
@@ -116,7 +116,7 @@ export class Delivery {
     const attempt: Attempt = { outcome: 'gone', reason: '', state: '', isLast: false }
     try {
       if (!(await this.#isPresent())) return attempt
-      const sending = await outbox.send(duty, async () => {
+      const sending = await outbox.send(receiverOf(duty), async () => {
         const run = await runs.get(duty.run_id)
         attempt.state = `${run.status} ${run.end_seq ?? ''}`
         attempt.isLast = isEnded(run.status)
@@ -160,6 +160,15 @@ export class Delivery {
       this.#options.logger.warn({ error, ...about(duty) }, 'the outcome of a push notification could not be recorded')
     }
   }
+}
+
+function receiverOf({ url, token, authentication }: PushDuty): Receiver {
+  const headers: Record<string, string> = {}
+  if (token !== null) headers['x-a2a-notification-token'] = token
+  if (authentication !== null && authentication.credentials !== null) {
+    headers.authorization = `${authentication.scheme} ${authentication.credentials}`
+  }
+  return { url, headers }
 }
 
 /** For the log: neither secrets nor the path, which may have some. */

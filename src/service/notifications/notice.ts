@@ -5,6 +5,7 @@ import type { RunRecord } from '../../core/run.ts'
 export interface NoticeBody {
   contentType: string
   body: string
+  headers?: Record<string, string>
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isAppError } from '../../core/error.ts'
-import type { PushConfig } from '../../core/push.ts'
 import { openPoster, type Poster } from '../../runtime/post.ts'
 import { Slots } from '../../runtime/slots.ts'
 import type { NoticeBody } from './notice.ts'
@@ -9,6 +8,8 @@ const requestsAtOnce = 16
 /** So that a slow receiver leaves room for others. */
 const requestsPerHost = 4
 
+export type OutboxSettings = Omit<PushSettings, 'configs'>
+
 /** `later`: it may work another time. `refused`: it would not. */
 export type Sent = 'delivered' | 'later' | 'refused'
 
@@ -16,19 +17,27 @@ export interface Sending {
   outcome: Sent
   /** For the log; without the address. */
   reason: string
+  /** Of its answer, when there was one. */
+  status?: number | undefined
   /** The time that the receiver asks to wait. */
   retryAfterMs?: number | undefined
 }
 
+/** Where requests are sent to, and what authenticates them. */
+export interface Receiver {
+  url: string
+  headers: Record<string, string>
+}
+
 /** Sends a few requests at a time, and fewer to each host. */
 export class Outbox {
-  readonly #settings: PushSettings
+  readonly #settings: OutboxSettings
   readonly #slots = new Slots(requestsAtOnce)
   readonly #hosts = new Map<string, { slots: Slots; users: number }>()
   readonly #stopped = new AbortController()
   #poster: Promise<Poster> | undefined
 
-  constructor(settings: PushSettings) {
+  constructor(settings: OutboxSettings) {
     this.#settings = settings
   }
 
@@ -37,14 +46,14 @@ export class Outbox {
   }
 
   /** Sends them one after the other, up to the first that fails. `make` is called when it is their turn. */
-  async send(config: PushConfig, make: () => Promise<readonly NoticeBody[]>): Promise<Sending> {
-    const url = new URL(config.url)
+  async send(receiver: Receiver, make: () => Promise<readonly NoticeBody[]>): Promise<Sending> {
+    const url = new URL(receiver.url)
     if (!isListed(url, this.#settings))
       return { outcome: 'refused', reason: 'the host is not in server.a2a.push.hosts' }
     const release = await this.#take(url.host)
     try {
       for (const notice of await make()) {
-        const sent = await this.#post(config, notice)
+        const sent = await this.#post(receiver, notice)
         if (sent.outcome !== 'delivered') return sent
       }
       return { outcome: 'delivered', reason: '' }
@@ -59,19 +68,15 @@ export class Outbox {
     await (await this.#poster)?.close()
   }
 
-  async #post(config: PushConfig, { contentType, body }: NoticeBody): Promise<Sending> {
-    const { url, token, authentication } = config
-    const headers: Record<string, string> = { 'content-type': contentType }
-    if (token !== null) headers['x-a2a-notification-token'] = token
-    if (authentication !== null && authentication.credentials !== null) {
-      headers.authorization = `${authentication.scheme} ${authentication.credentials}`
-    }
+  async #post(receiver: Receiver, { contentType, body, headers: own }: NoticeBody): Promise<Sending> {
+    const { url } = receiver
+    const headers = { ...receiver.headers, ...own, 'content-type': contentType }
     try {
       this.#stopped.signal.throwIfAborted()
       this.#poster ??= openPoster(this.#settings)
       const poster = await this.#poster
       const { status, retryAfterMs } = await poster.post({ url, headers, body, signal: this.#stopped.signal })
-      return { outcome: outcomeOf(status), reason: `it answered ${status}`, retryAfterMs }
+      return { outcome: outcomeOf(status), reason: `it answered ${status}`, status, retryAfterMs }
     } catch (error) {
       const known = isAppError(error) ? error : (error as Error).cause
       if (isAppError(known)) return { outcome: 'refused', reason: known.message }

@@ -4,6 +4,7 @@
 
 import { chunkId, documentId, knowledgeExamples, passage, question } from './knowledge-examples.ts'
 import { openaiExamples } from './openai-examples.ts'
+import { scheduleExamples } from './schedule-examples.ts'
 
 const at = '2026-01-05T09:30:00.000Z'
 const later = '2026-01-05T09:30:02.410Z'
@@ -374,6 +375,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
   },
   ...openaiExamples,
+  ...scheduleExamples,
   ChatStop: {},
   ChatStopped: { success: true },
   ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },

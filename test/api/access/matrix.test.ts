@@ -205,6 +205,12 @@ const cases: Cases = {
   listFacts: () => ofBob,
   deleteFacts: () => ofBob,
   deleteFact: () => ({ ...ofBob, 'path.fact_id': { status: 403 } }),
+  listSchedules: () => ({}),
+  getSchedule: () => ({ 'path.id': { id: 'of-bob', status: 404 } }),
+  runSchedule: (bob) => ({
+    'path.id': { id: 'of-bob', body: {}, status: 404 },
+    'header.Idempotency-Key': { id: 'of-ann', body: {}, headers: { 'idempotency-key': bob.key }, status: 202 },
+  }),
   createSession: (bob) => ({
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
     'body.user_id': { body: { user_id: 'bob' }, status: 403 },
@@ -576,6 +582,7 @@ describe.each(ways)('with %s', (_way, config) => {
     const { run_id: waiting } = (await as('POST', `${api}/agents/asking/run`, { input: 'private question' })).json
     const child = (await as('GET', `${api}/runs?parent_run_id=${run_id}`)).json.runs[0].run_id
     await as('POST', `${api}/sessions/${session}/summary`)
+    expect((await as('POST', `${api}/schedules/of-bob/run`, {}, keyed)).status).toBe(202)
     await as('POST', `${api}/sessions`, {}, keyed)
     await as('POST', `${api}/sessions/${session}/fork`, {}, keyed)
     for (const way of ['run', 'run/stream']) {

@@ -7,6 +7,9 @@ import { type Answer, type RunningTestServer, startServer } from '../../support/
 export const api = '/api/v1'
 const mayAll = ['run', 'sessions', 'prompts', 'knowledge:read', 'knowledge:write'] as const
 
+/** Once in a year. */
+const scheduleOf = (user: string) => ({ cron: '0 0 1 1 *', agent: 'echo', input: 'private words', user })
+
 /** Somebody with a key. */
 export type As = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
 
@@ -46,7 +49,7 @@ export async function withPeople(
       pair: team({ members: ['echo'], mode: 'sequence' }),
       ...entities,
     },
-    { withTests: true },
+    { withTests: true, schedules: { 'of-ann': scheduleOf('ann'), 'of-bob': scheduleOf('bob') } },
   )
   const as =
     (who: string): As =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../../src/core/store.ts'
-import type { WebhookJob } from '../../../src/core/webhook.ts'
+import type { WebhookJob } from '../../../src/core/triggers/webhook.ts'
 import { at, endOf, started, startOf } from './builders.ts'
 
 export function testWebhooks(store: () => SessionStore): void {

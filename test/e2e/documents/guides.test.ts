@@ -104,7 +104,8 @@ const helper = agent({ model: scriptedModel(() => '{"city":"Bern"}') })
 const look = tool({ inputSchema: z.object({ day: z.number() }), execute: async ({ day }) => day })
 const threeDays = { tool_calls: [1, 2, 3].map((day) => ({ name: 'look', input: { day }, call_id: 'day' + day })) }
 const looks = agent({ tools: { look }, model: scriptedModel(({ prompt }) => (prompt.at(-1).role === 'tool' ? 'Three days.' : threeDays)) })
-export default { ...example, agents: { ...example.agents, waits, asks, keeper, helper, looks }, workflows: report.workflows }
+const schedules = { nightly: { cron: '0 3 * * *', agent: 'echo', input: 'hello' } }
+export default { ...example, schedules, agents: { ...example.agents, waits, asks, keeper, helper, looks }, workflows: report.workflows }
 `
 
 afterAll(async () => {
@@ -134,7 +135,8 @@ test('finds the examples that it is about', () => {
 test('every configuration loads without a complaint', async () => {
   const own = await createProject()
   await symlink(join(root, 'node_modules/@ai-sdk'), join(own.folder, 'node_modules/@ai-sdk'), 'dir')
-  const env = { MY_KEY: 'a-key-of-this-test' }
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+  const env = { MY_KEY: 'a-key-of-this-test', WEBHOOK_SECRET: secret }
   try {
     for (const [index, { place, text }] of configs.entries()) {
       await own.write(`${index}.config.ts`, text.replaceAll("['docs', 'README.md']", '[]').replaceAll("['docs']", '[]'))

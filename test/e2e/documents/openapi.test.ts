@@ -48,6 +48,7 @@ beforeAll(async () => {
         },
       }),
     },
+    { schedules: { nightly: { cron: '0 0 1 1 *', agent: 'echo', input: 'hello' } } },
   )
   const { json: document } = await server.call('GET', '/openapi.json')
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
@@ -123,7 +124,8 @@ async function prepare({ path, operationId }: Described): Promise<void> {
   } else if (path.includes('{task}')) {
     ids.id = 'echo'
     ids.task = (await run('echo', false)).run_id
-  } else if (path.includes('/agents/{id}')) ids.id = 'echo'
+  } else if (path.includes('/schedules/{id}')) ids.id = 'nightly'
+  else if (path.includes('/agents/{id}')) ids.id = 'echo'
   else if (path.includes('/documents/{id}') || path.includes('/chunks/{id}')) {
     const content = { content: `A text about ${operationId}.`, source: operationId }
     const { document_id, chunk_ids } = (await server.call('POST', '/api/v1/knowledge/content', content)).json

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { Runnable } from '../../../src/core/runnable.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { systemTimers } from '../../../src/runtime/timers.ts'
 import { createFacts } from '../../../src/service/access/facts.ts'
 import { createUsers } from '../../../src/service/access/user-data.ts'
 import { scopeToUser } from '../../../src/service/access/user-scope.ts'
 import { createOnce } from '../../../src/service/idempotency.ts'
+import { ScheduleService } from '../../../src/service/schedules/schedules.ts'
 import { createSummaries } from '../../../src/service/sessions/summaries.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { echo, gate, openServices, request } from '../../support/services.ts'
@@ -15,6 +17,7 @@ async function openScoped(store: SessionStore, entities: Record<string, Runnable
   const common = { store, clock: Date.now, logger: silentLogger }
   const once = createOnce(store, Date.now, silentLogger)
   const summaries = createSummaries({ ...common, summarizer: undefined, timeoutMs: 1 })
+  const schedules = new ScheduleService([], { ...common, runs: () => services.runs, timers: systemTimers })
   const users = createUsers({ ...services, clock: Date.now })
   const as = (user: string) =>
     scopeToUser(
@@ -23,6 +26,7 @@ async function openScoped(store: SessionStore, entities: Record<string, Runnable
         summaries,
         users,
         facts: createFacts(store),
+        schedules,
         once,
         backup: () => emptyArchive(),
         logger: silentLogger,

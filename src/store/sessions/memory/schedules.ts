@@ -1,4 +1,4 @@
-import type { ScheduleState, ScheduleStore } from '../../../core/schedule.ts'
+import type { ScheduleState, ScheduleStore } from '../../../core/triggers/schedule.ts'
 import { copy, type MemoryState } from './rows.ts'
 
 type Step = <T>(work: () => T) => Promise<T>

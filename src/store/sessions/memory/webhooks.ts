@@ -1,5 +1,5 @@
 import { isEnded } from '../../../core/run.ts'
-import type { WebhookJob, WebhookStore } from '../../../core/webhook.ts'
+import type { WebhookJob, WebhookStore } from '../../../core/triggers/webhook.ts'
 import type { MemoryState } from './rows.ts'
 
 export interface WebhookRow extends WebhookJob {

@@ -1,4 +1,4 @@
-import type { ScheduleState, ScheduleStore } from '../../../core/schedule.ts'
+import type { ScheduleState, ScheduleStore } from '../../../core/triggers/schedule.ts'
 import { isStorable } from '../../postgres/text.ts'
 import type { Database } from './database.ts'
 

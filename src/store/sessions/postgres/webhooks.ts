@@ -1,4 +1,4 @@
-import type { WebhookJob, WebhookStore } from '../../../core/webhook.ts'
+import type { WebhookJob, WebhookStore } from '../../../core/triggers/webhook.ts'
 import { isStorable } from '../../postgres/text.ts'
 import type { Database } from './database.ts'
 

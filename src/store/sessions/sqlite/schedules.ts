@@ -1,4 +1,4 @@
-import type { ScheduleState, ScheduleStore } from '../../../core/schedule.ts'
+import type { ScheduleState, ScheduleStore } from '../../../core/triggers/schedule.ts'
 import type { Connection, SqlRow } from '../../sqlite/connection.ts'
 
 type Using = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>

@@ -1,4 +1,4 @@
-import type { WebhookJob, WebhookStore } from '../../../core/webhook.ts'
+import type { WebhookJob, WebhookStore } from '../../../core/triggers/webhook.ts'
 import type { Connection, SqlRow } from '../../sqlite/connection.ts'
 
 type Using = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>

@@ -1,3 +1,28 @@
+export const webhookEvents = [
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+  'run.interrupted',
+  'run.input_required',
+] as const
+/** The end of a run, or a pause in which it waits for an approval, an input or a client tool. */
+export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** A webhook of the config. */
+export interface Webhook {
+  name: string
+  url: string
+  /** Secret: the keys that sign. */
+  keys: readonly Uint8Array[]
+  /** Undefined: all. */
+  events: readonly WebhookEvent[] | undefined
+  agents: readonly string[] | undefined
+  contents: boolean
+  allowHttp: boolean
+  allowPrivate: boolean
+  timeoutMs: number
+}
+
 /** What is to be told to a webhook of the config about one run: its pauses and its end. */
 export interface WebhookJob {
   run_id: string

@@ -1,3 +1,48 @@
+import type { JsonObject } from '../json.ts'
+
+/** What is done at a due time while the schedule's newest run is still under way. */
+export const overlaps = ['skip', 'allow', 'interrupt'] as const
+export type Overlap = (typeof overlaps)[number]
+
+/** A schedule of the config. */
+export interface Schedule {
+  name: string
+  cron: string
+  timeZone: string
+  /** An agent, team or workflow. */
+  agent: string
+  input: string | JsonObject
+  /** Undefined: each run has a session of its own. */
+  session: string | undefined
+  /** Whose runs they are. */
+  user: string | undefined
+  metadata: JsonObject | undefined
+  overlap: Overlap
+  /** A due time that was missed for longer starts no run. */
+  catchUpMs: number
+  enabled: boolean
+}
+
+/** A schedule as callers see it. */
+export interface ScheduleInfo {
+  name: string
+  agent: string
+  cron: string
+  time_zone: string
+  input: string | JsonObject
+  session_id: string | null
+  user_id: string | null
+  overlap: Overlap
+  /** False: the config turns it off. */
+  enabled: boolean
+  paused: boolean
+  /** Null: it is off or paused. */
+  next_at: string | null
+  last_run: { run_id: string; at: string } | null
+  /** See `ScheduleState`. */
+  skipped_at: string | null
+}
+
 /** What the store knows of a schedule of the config. */
 export interface ScheduleState {
   name: string
