@@ -9,7 +9,7 @@ import { Asking } from './asking.tsx'
 
 interface WaitingProps {
   studio: Studio
-  conversation: Conversation
+  conversation: Pick<Conversation, 'wasAnswered'>
   run: Run
   answer: Answer | undefined
   /** The card goes, and the focus was in it. */

@@ -9,6 +9,9 @@ interface RunActionsProps {
   opened: OpenedRun
 }
 
+/** The kinds of steps from which a run can be repeated. */
+const repeatable: readonly string[] = ['model', 'tool', 'search', 'step']
+
 /** What can be done with a turn besides looking at it: comparing it with the one before, and going on after it in a new session. */
 export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | null {
   const [problem, setProblem] = useState('')
@@ -18,8 +21,15 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   const place = turns.findIndex((turn) => turn.run.run_id === runId)
   const before = turns[place - 1]?.run.run_id
   const diff = before === undefined ? undefined : ({ page: 'diff', runA: before, runB: runId } as const)
+  const address = studio.address.value
   const isOver = run !== undefined && run.completed_at !== null
   const mayFork = isOver && place >= 0 && studio.may('run')
+  const seq = address.page === 'chats' && address.inside === undefined ? address.seq : undefined
+  const isStep = opened.events.steps.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
+  const again =
+    isOver && studio.me.value?.can.again === true
+      ? ({ page: 'again', runId, tries: [], ...(isStep && seq !== undefined && { from: seq }) } as const)
+      : undefined
   const fork = () => {
     setProblem('')
     studio.client.sessions.fork(run?.session_id ?? '', { run_id: runId }).then(
@@ -30,12 +40,18 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   useEffect(() =>
     studio.keys.on({
       ...(diff !== undefined && { diff: () => studio.go(diff) }),
+      ...(again !== undefined && { again: () => studio.go(again) }),
       ...(mayFork && { fork }),
     }),
   )
   if (run === undefined || run.parent_run_id !== null) return null
   return (
     <>
+      {again === undefined ? null : (
+        <a href={studio.urlOf(again)} title="Change it and run it again (e)">
+          Again
+        </a>
+      )}
       {mayFork ? (
         <button type="button" class="quiet" title="A new session up to here (f)" onClick={fork}>
           Fork

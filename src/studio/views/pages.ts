@@ -20,6 +20,10 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
   },
   agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
+  again: {
+    scope: 'sessions',
+    View: lazy(async () => (await import('../again/page.tsx')).AgainPage),
+  },
   diff: {
     scope: 'sessions',
     View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),

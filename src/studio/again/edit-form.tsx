@@ -1,0 +1,153 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AgainRequest } from '../../wire/again.ts'
+import { whereOf } from '../parts/hits.tsx'
+import { kinds } from '../run/words.ts'
+import type { OpenedRun } from '../state/opened-run.ts'
+import { heed } from './asides.ts'
+import { passagePairs, toText } from './compare.ts'
+import { type Fields, requestOf } from './edits.ts'
+
+interface EditFormProps {
+  opened: OpenedRun
+  from: number | undefined
+  isSending: boolean
+  /** 0: from the beginning. */
+  onFrom: (seq: number) => void
+  onStart: (request: AgainRequest) => void
+}
+
+/** What is changed before it runs again. What is left as it is, is not sent. */
+export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormProps): JSX.Element {
+  heed(opened)
+  const { events, run } = opened
+  const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [] })
+  const [problem, setProblem] = useState('')
+  const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
+  const [result] = step === undefined ? [] : events.records.of(step).filter(({ type }) => type === 'tool_result')
+  const output = result?.type === 'tool_result' ? result.output : undefined
+  const said = run.value?.messages.find(({ role }) => role === 'user')
+  const isText = said?.parts.every(({ type }) => type === 'text') === true
+  const hits = passagePairs(events.all, []).flatMap(([hit]) => (hit === undefined ? [] : [hit]))
+  const model = events.all.find((event) => event.type === 'model_call_start')
+  const put = (change: Partial<Fields>) => setFields({ ...fields, ...change })
+  const area = (label: string, key: 'input' | 'instructions' | 'output', value: string, placeholder = '') => (
+    <label>
+      {label}
+      <textarea
+        rows={3}
+        dir="auto"
+        value={fields[key] ?? value}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => put({ [key]: currentTarget.value })}
+      />
+    </label>
+  )
+  return (
+    <form
+      class="edits"
+      onSubmit={(event) => {
+        event.preventDefault()
+        try {
+          setProblem('')
+          const times = event.submitter instanceof HTMLButtonElement ? Number(event.submitter.value) : 1
+          const before = { input: said?.content ?? '', output, isTool: step?.kind === 'tool' }
+          onStart(requestOf(fields, from, before, times))
+        } catch (error) {
+          setProblem((error as Error).message)
+        }
+      }}
+    >
+      <label>
+        From{' '}
+        <select
+          value={from === undefined ? 0 : (step?.seq ?? 0)}
+          onChange={({ currentTarget }) => {
+            const { output: _output, ...others } = fields
+            setFields({ ...others, drop: [] })
+            onFrom(Number(currentTarget.value))
+          }}
+        >
+          <option value={0}>the beginning</option>
+          {events.steps.steps
+            .filter(({ kind }) => kind === 'model' || kind === 'tool' || kind === 'search' || kind === 'step')
+            .map(({ seq, kind, label }) => (
+              <option key={seq} value={seq}>
+                {kinds[kind][1]} {label} ({seq})
+              </option>
+            ))}
+        </select>
+      </label>
+      {from === undefined && isText ? area('Input', 'input', said?.content ?? '') : null}
+      {step?.kind === 'tool' ? area('Output of the tool', 'output', toText(output)) : null}
+      {model === undefined ? null : (
+        <>
+          {area('Instructions', 'instructions', '', 'as they are')}
+          <label>
+            Model{' '}
+            <input
+              value={fields.model ?? ''}
+              placeholder={model.type === 'model_call_start' ? model.model : ''}
+              onInput={({ currentTarget }) => put({ model: currentTarget.value })}
+            />
+          </label>
+          <label>
+            Temperature{' '}
+            <input
+              type="number"
+              min={0}
+              max={10}
+              step="any"
+              value={fields.temperature ?? ''}
+              placeholder="as it is"
+              onInput={({ currentTarget }) => put({ temperature: currentTarget.value })}
+            />
+          </label>
+        </>
+      )}
+      {hits.length > 0 && (from === undefined || step?.kind === 'search') ? (
+        <fieldset>
+          <legend>Passages</legend>
+          {hits.map((hit) => (
+            <label key={hit.chunk_id}>
+              <input
+                type="checkbox"
+                checked={!fields.drop.includes(hit.chunk_id)}
+                onChange={({ currentTarget }) =>
+                  put({
+                    drop: currentTarget.checked
+                      ? fields.drop.filter((id) => id !== hit.chunk_id)
+                      : [...fields.drop, hit.chunk_id],
+                  })
+                }
+              />{' '}
+              {whereOf(hit)}
+            </label>
+          ))}
+        </fieldset>
+      ) : null}
+      <div class="bar">
+        <label>
+          Tools and steps after it{' '}
+          <select
+            value={fields.after}
+            onChange={({ currentTarget }) => put({ after: currentTarget.value as Fields['after'] })}
+          >
+            <option value="ask">ask me before each</option>
+            <option value="recorded">are answered from the record, others ask</option>
+            <option value="live">run for real</option>
+          </select>
+        </label>
+        <button type="submit" class="primary" value="1" disabled={isSending}>
+          Run again
+        </button>
+        <button type="submit" value="5" disabled={isSending}>
+          Again ×5
+        </button>
+      </div>
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useRef } from 'preact/hooks'
+import { Waiting } from '../conversation/waiting.tsx'
+import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { Markdown } from '../parts/markdown.tsx'
+import { Status } from '../parts/status.tsx'
+import { CompactList } from '../run/compact.tsx'
+import { isUnderWay } from '../state/conversation.ts'
+import type { OpenedRun } from '../state/opened-run.ts'
+import type { Studio } from '../state/studio.ts'
+import { heed } from './asides.ts'
+import { factsOf, textOf } from './compare.ts'
+
+interface LaneProps {
+  studio: Studio
+  name: string
+  opened: OpenedRun
+  children?: ComponentChildren
+}
+
+const alone = { wasAnswered: async () => false }
+
+/** One of the two runs: how it goes, its steps, what it asks, and what it says. */
+export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element {
+  heed(opened)
+  const element = useRef<HTMLElement>(null)
+  const { runId, run, events, tree, error } = opened
+  const present = run.value
+  const { ms, output, cost } = factsOf(opened)
+  return (
+    <section class="lane" aria-label={name} ref={element} tabIndex={-1}>
+      <h3>{name}</h3>
+      <p class="bar">
+        {present === undefined ? 'Reading…' : <Status status={present.status} />}
+        <span>
+          {formatMs(ms)} · {output === undefined ? '–' : formatCount(output)} tokens out · {formatCost(cost)}
+        </span>
+        <a href={studio.urlOf({ page: 'run', runId })}>…{runId.slice(-6)}</a>
+        {present !== undefined && isUnderWay(present) ? (
+          <button type="button" onClick={() => void studio.stop(runId)}>
+            Stop
+          </button>
+        ) : null}
+      </p>
+      {present?.error ? (
+        <p class="failure" dir="auto">
+          {present.error.message}
+        </p>
+      ) : null}
+      {error.value === '' ? null : <p role="alert">{error.value}</p>}
+      <CompactList tree={tree} selected={undefined} urlOf={() => studio.urlOf({ page: 'run', runId })} />
+      {present?.status === 'input_required' ? (
+        <Waiting
+          studio={studio}
+          conversation={alone}
+          run={present}
+          answer={undefined}
+          onAnswered={() => element.current?.focus()}
+        />
+      ) : null}
+      <Markdown text={textOf(events)} growing={present !== undefined && isUnderWay(present)} />
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,119 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { AgainRequest } from '../../wire/again.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+import { heed, useAsides } from './asides.ts'
+import { Comparison } from './comparison.tsx'
+import { aboutRun } from './diff-page.tsx'
+import { EditForm } from './edit-form.tsx'
+import { Lane } from './lane.tsx'
+import { Spread } from './spread.tsx'
+
+/** A run and what becomes of it with a change, side by side. */
+export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
+  const address = studio.address.value
+  const { runId, tries, from } = address.page === 'again' ? address : { runId: '', tries: [], from: undefined }
+  const [a, ...others] = useAsides(studio, runId === '' ? [] : [runId, ...tries])
+  const [chosen, setChosen] = useState(0)
+  /** What the tries were begun with, to keep one. Lost when the page is loaded anew. */
+  const [asked, setAsked] = useState<AgainRequest>()
+  const [problem, setProblem] = useState('')
+  const [isSending, setSending] = useState(false)
+  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
+  if (a === undefined) return null
+  if (studio.me.value?.can.again !== true) {
+    return (
+      <div class="middle">
+        <h2>This key can’t repeat runs here</h2>
+        <p role="alert">
+          It is for keys of operators, in <code>agentserve dev</code> or with the setting{' '}
+          <code>server.studio.again</code>.
+        </p>
+      </div>
+    )
+  }
+  heed(a)
+  const trouble = aboutRun(a)
+  const b = others[chosen] ?? others[0]
+  const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
+  const start = (request: AgainRequest) => {
+    setSending(true)
+    setProblem('')
+    studio.client.runs
+      .again(runId, request)
+      .then(({ runs }) => {
+        const [first] = runs
+        if (request.keep !== 'no' && first !== undefined) {
+          studio.go({ page: 'chats', sessionId: first.session_id, runId: first.run_id, filter: {} })
+          return
+        }
+        setAsked(request)
+        setChosen(0)
+        studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }, true)
+      })
+      .catch((error: unknown) => setProblem(messageOf(error)))
+      .finally(() => setSending(false))
+  }
+  return (
+    <div class="two">
+      <h2>Again, side by side</h2>
+      {trouble === '' ? null : <p role="alert">{trouble}</p>}
+      {a.run.value === undefined || a.events.seq === 0 ? (
+        <p class="about appears">Reading…</p>
+      ) : (
+        <EditForm
+          key={runId}
+          opened={a}
+          from={from}
+          isSending={isSending}
+          onFrom={(seq) => studio.go({ page: 'again', runId, tries: [], ...(seq > 0 && { from: seq }) }, true)}
+          onStart={start}
+        />
+      )}
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
+      {others.length < 2 ? null : <Spread a={a} tries={others} chosen={chosen} onChoose={setChosen} />}
+      <div class="lanes">
+        <Lane studio={studio} name="A · as it was" opened={a} />
+        {b === undefined ? null : (
+          <Lane key={b.runId} studio={studio} name="B · again" opened={b}>
+            <div class="bar">
+              {asked === undefined ? null : (
+                <>
+                  <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'fork'))}>
+                    Keep as session
+                  </button>
+                  <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'replace'))}>
+                    Replace the turn
+                  </button>
+                </>
+              )}
+              <button
+                type="button"
+                onClick={() => {
+                  if (b.run.value?.completed_at === null) void studio.stop(b.runId)
+                  studio.go({ ...place, tries: tries.filter((id) => id !== b.runId) }, true)
+                }}
+              >
+                Drop
+              </button>
+            </div>
+            <p class="about">
+              To keep it, it is made once more: the model is asked again, and tools are answered from the record or wait
+              for you. A try goes by itself after 7 days.
+            </p>
+          </Lane>
+        )}
+      </div>
+      {b === undefined ? null : <Comparison key={b.runId} studio={studio} a={a} b={b} />}
+    </div>
+  )
+}
+
+/** What ran for real once is not done twice: the record answers. Code of its own can only run as it is. */
+function keeping(request: AgainRequest, keep: 'fork' | 'replace'): AgainRequest {
+  const after = request.after === 'live' ? 'live' : 'recorded'
+  return { ...request, after, keep, times: 1 }
+}

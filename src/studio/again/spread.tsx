@@ -1,0 +1,50 @@
+import type { JSX } from 'preact'
+import { formatCost, formatMs } from '../parts/format.ts'
+import { Status } from '../parts/status.tsx'
+import type { OpenedRun } from '../state/opened-run.ts'
+import { heed } from './asides.ts'
+import { changeOf, factsOf, textOf } from './compare.ts'
+
+interface SpreadProps {
+  a: OpenedRun
+  tries: readonly OpenedRun[]
+  chosen: number
+  onChoose: (place: number) => void
+}
+
+/** How far several runs of the same differ: in what they say, in cost and time. */
+export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element {
+  heed(a, ...tries)
+  const texts = tries.map(({ events }) => textOf(events))
+  const facts = tries.map(factsOf)
+  const before = factsOf(a)
+  const isOver = tries.every(({ run }) => run.value?.completed_at)
+  const costs = facts.flatMap(({ cost }) => (cost === null ? [] : [cost.usd])).toSorted((one, other) => one - other)
+  const [least] = costs
+  const most = costs.at(-1)
+  const kinds = [...new Set(texts)]
+  return (
+    <section aria-label="Spread">
+      <h3>Spread</h3>
+      <p role="status">
+        {isOver
+          ? `${kinds.length === 1 ? 'The same answer' : `${kinds.length} different answers`} in ${tries.length} runs`
+          : 'Under way…'}
+        {least === undefined || most === undefined || costs.length < tries.length
+          ? ''
+          : `, cost ${formatCost({ usd: least })} to ${formatCost({ usd: most })}`}
+      </p>
+      <ol>
+        {tries.map((one, place) => (
+          <li key={one.runId}>
+            <button type="button" class="quiet" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
+              {one.run.value === undefined ? 'Reading…' : <Status status={one.run.value.status} />} answer{' '}
+              {kinds.indexOf(texts[place] ?? '') + 1} · {formatMs(facts[place]?.ms ?? 0)} ·{' '}
+              {formatCost(facts[place]?.cost)} · tokens out {changeOf(before.output, facts[place]?.output) || '–'}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

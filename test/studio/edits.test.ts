@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { type Fields, requestOf } from '../../src/studio/again/edits.ts'
+
+const nothing: Fields = { after: 'ask', drop: [] }
+const before = { input: 'When?', output: { open: 9 }, isTool: false }
+
+test('what is left as it is, is not sent', () => {
+  const fields: Fields = { ...nothing, input: 'When?', instructions: ' ', model: '', temperature: '' }
+  expect(requestOf(fields, undefined, before, 1)).toEqual({ after: 'ask', times: 1, keep: 'no' })
+})
+
+test('each change is an edit, the input only from the beginning', () => {
+  const fields: Fields = { ...nothing, input: 'Why?', instructions: 'Be brief.', model: ' a/b ', temperature: '0.5' }
+  const edit = { instructions: 'Be brief.', model: 'a/b', settings: { temperature: 0.5 } }
+  expect(requestOf(fields, undefined, before, 5)).toMatchObject({ edit: { ...edit, input: 'Why?' }, times: 5 })
+  expect(requestOf({ ...fields, drop: ['c1'] }, 9, before, 1)).toMatchObject({
+    from: 9,
+    edit: { ...edit, passages: { drop: ['c1'] } },
+  })
+  expect(requestOf(fields, 9, before, 1).edit).not.toHaveProperty('input')
+})
+
+test('the output of a tool stays what it was, text or JSON', () => {
+  const edited = (output: string, was: unknown) =>
+    requestOf({ ...nothing, output }, 9, { ...before, isTool: true, output: was as never }, 1).edit?.tool_output
+  expect(edited('nine', 'ten')).toBe('nine')
+  expect(edited('{"open":10}', { open: 9 })).toEqual({ open: 10 })
+  expect(() => edited('{', { open: 9 })).toThrow('The output of the tool is no JSON')
+  expect(requestOf({ ...nothing, output: 'x' }, 9, before, 1)).not.toHaveProperty('edit')
+})
