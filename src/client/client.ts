@@ -9,7 +9,7 @@ import { createRunsClient, type RunsClient } from './runs.ts'
 import { createSchedulesClient, type SchedulesClient } from './schedules.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import type { SessionsClient } from './sessions.ts'
-import { createTestsClient, type TestsClient } from './tests.ts'
+import type { TestsClient } from './tests.ts'
 import type { OpenTransport, Transport } from './transport/transport.ts'
 
 export interface ClientOptions {
@@ -74,7 +74,6 @@ export function clientOver(
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? '/health'),
     schedules: createSchedulesClient(connection, prefix),
-    tests: createTestsClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
   }
 }

@@ -8,11 +8,12 @@ import { createRunEvents, type RunEvents } from './run-events.ts'
 import { createRunsClient, type RunsClientOver } from './runs.ts'
 import { readMe } from './server.ts'
 import { createSessionsClient } from './sessions.ts'
+import { createTestsClient } from './tests.ts'
 import { Connection } from './transport/connection.ts'
 import type { OpenTransport } from './transport/transport.ts'
 
 /** What a page in a browser needs, so that it need not load the rest. */
-export interface PageClient extends Pick<Client, 'sessions' | 'me' | 'live' | 'close'> {
+export interface PageClient extends Pick<Client, 'sessions' | 'tests' | 'me' | 'live' | 'close'> {
   agents: PageAgentsClient
   users: { facts: FactsClient }
   knowledge: PageKnowledgeClient
@@ -47,6 +48,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
     sessions: createSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, events.follow),
     knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),
+    tests: createTestsClient(connection, prefix, silenceMs),
     me: (options) => readMe(connection, prefix, options),
     live: (options) => openLive(connection, prefix, silenceMs, options),
     close() {

@@ -111,7 +111,7 @@ const floors: Record<string, Floor> = {
       '.',
       'views',
       'again',
-      'sessions conversation run knowledge agents search',
+      'sessions conversation run knowledge agents tests search',
       'state',
       'state/run',
       'parts',

@@ -7,6 +7,7 @@ import type { Conversation } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import { Facts } from './facts.tsx'
+import { SaveTest } from './save-test.tsx'
 
 interface MenuProps {
   studio: Studio
@@ -33,6 +34,7 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
       </p>
       <Export studio={studio} sessionId={sessionId} />
       <Facts studio={studio} sessionId={sessionId} />
+      {studio.me.value?.can.tests === true ? <SaveTest studio={studio} sessionId={sessionId} /> : null}
       <Delete studio={studio} conversation={conversation} onClose={onClose} />
     </Dialog>
   )

@@ -17,6 +17,7 @@ export type Address =
   | { page: 'diff'; runA: string; runB: string }
   /** `tries`: the runs that repeat it, beside it. */
   | { page: 'again'; runId: string; from?: number; tries: readonly string[] }
+  | { page: 'tests'; name?: string }
   | { page: 'unknown' }
 
 export const views = ['prompt', 'passages', 'tools', 'gave', 'settings', 'raw'] as const
@@ -75,6 +76,8 @@ export function readAddress(path: string, search: string): Address {
       return rest.length > 1
         ? { page: 'unknown' }
         : { page: 'agents', ...(rest[0] !== undefined && { agentId: rest[0] }) }
+    case 'tests':
+      return rest.length > 1 ? { page: 'unknown' } : { page: 'tests', ...(rest[0] !== undefined && { name: rest[0] }) }
     default:
       return { page: 'unknown' }
   }
@@ -131,6 +134,8 @@ function placeOf(address: Address): Place {
       return { path: ['search'], query: { q: address.text || undefined } }
     case 'agents':
       return { path: address.agentId === undefined ? ['agents'] : ['agents', address.agentId], query: {} }
+    case 'tests':
+      return { path: address.name === undefined ? ['tests'] : ['tests', address.name], query: {} }
     case 'knowledge': {
       const { documentId, chunkId } = address
       const path = ['knowledge', ...(documentId === undefined ? [] : ['d', documentId])]

@@ -19,6 +19,7 @@ export const keyGroups = [
       { id: 'chats', keys: ['g c'], does: 'go to the chats' },
       { id: 'knowledge', keys: ['g k'], does: 'go to the knowledge base' },
       { id: 'agents', keys: ['g a'], does: 'go to the agents' },
+      { id: 'tests', keys: ['g t'], does: 'go to the tests' },
       { id: 'new', keys: ['n'], does: 'begin a new chat' },
       { id: 'left', keys: ['h'], does: 'go to the column on the left' },
       { id: 'right', keys: ['l'], does: 'go to the column on the right' },

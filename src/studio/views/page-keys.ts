@@ -59,6 +59,7 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
       chats: () => studio.go({ page: 'chats', filter: {} }),
       knowledge: () => studio.go({ page: 'knowledge', query: {} }),
       agents: () => studio.go({ page: 'agents' }),
+      tests: () => studio.go({ page: 'tests' }),
       new: () => studio.go(studio.newChat),
       left: () => {
         if (!focus.move(-1)) closeOne(studio)
@@ -80,6 +81,7 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
 function closeOne(studio: Studio): void {
   const address = studio.address.value
   if (address.page === 'search') studio.back()
+  if (address.page === 'tests' && address.name !== undefined) studio.go({ page: 'tests' })
   if (address.page !== 'chats') return
   const { sessionId, runId, filter } = address
   if (runId !== undefined) studio.go({ page: 'chats', ...(sessionId !== undefined && { sessionId }), filter })

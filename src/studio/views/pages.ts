@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import type { Scope } from '../../core/access/scope.ts'
+import type { Me } from '../../wire/me.ts'
 import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
@@ -9,6 +10,8 @@ interface Page {
   tab?: string
   /** What a key needs to see it. Absent: every key may. */
   scope?: Scope
+  /** What the server has to allow the key. Absent: nothing. */
+  can?: keyof Me['can']
   View: FunctionComponent<{ studio: Studio }>
 }
 
@@ -28,6 +31,7 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     scope: 'sessions',
     View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),
   },
+  tests: { tab: 'Tests', can: 'tests', View: lazy(async () => (await import('../tests/page.tsx')).TestsPage) },
   search: {
     scope: 'sessions',
     View: lazy(async () => (await import('../search/search.tsx')).Search),

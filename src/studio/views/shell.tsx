@@ -110,6 +110,13 @@ function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.E
             It needs the scope <code>{needed}</code>.
           </p>
         </div>
+      ) : page?.can !== undefined && !studio.me.value?.can[page.can] ? (
+        <div class="middle">
+          <h2>No {page.can} here</h2>
+          <p>
+            <code>agentserve dev</code> has them, for operators.
+          </p>
+        </div>
       ) : page !== undefined ? (
         <page.View studio={studio} />
       ) : studio.address.value.page === 'run' ? (

@@ -8,6 +8,7 @@ const pages = {
   run: 'Run',
   diff: 'Two runs',
   again: 'Again',
+  tests: 'Tests',
   unknown: 'Nothing here',
 }
 

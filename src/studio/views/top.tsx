@@ -62,12 +62,16 @@ function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
-  const others = Object.entries(pages).flatMap(([page, { tab, scope }]) =>
-    tab === undefined || (scope !== undefined && !studio.may(scope)) ? [] : [{ page, tab }],
+  const others = Object.entries(pages).flatMap(([page, { tab, scope, can }]) =>
+    tab === undefined || (scope && !studio.may(scope)) || (can && !studio.me.value?.can[can]) ? [] : [{ page, tab }],
   )
   const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
   const to = (page: string): Address =>
-    page === 'knowledge' ? { page, query: {} } : page === 'agents' ? { page } : { page: 'chats', filter: {} }
+    page === 'knowledge'
+      ? { page, query: {} }
+      : page === 'agents' || page === 'tests'
+        ? { page }
+        : { page: 'chats', filter: {} }
   return (
     <nav class="pages" aria-label="Pages">
       {[...chats, ...others].map(({ page, tab }) => (

@@ -1,0 +1,45 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+/** Makes the conversation a test of the project, in a file that is not there yet. */
+export function SaveTest({ studio, sessionId }: { studio: Studio; sessionId: string }): JSX.Element {
+  const [name, setName] = useState('')
+  const [saved, setSaved] = useState<string>()
+  const [error, setError] = useState('')
+  const save = (event: Event) => {
+    event.preventDefault()
+    setSaved(undefined)
+    setError('')
+    studio.client.tests.save({ session_id: sessionId, name: name.trim() }).then(
+      (test) => setSaved(test.name),
+      (failed: unknown) => setError(messageOf(failed)),
+    )
+  }
+  return (
+    <form onSubmit={save}>
+      <label>
+        Save as test
+        <input
+          value={name}
+          maxLength={100}
+          required
+          placeholder="name of the file"
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>{' '}
+      <button type="submit">Save the test</button>
+      <p role="status">
+        {saved === undefined ? null : (
+          <>
+            Saved. <a href={studio.urlOf({ page: 'tests', name: saved })}>{saved}</a>
+          </>
+        )}
+      </p>
+      <p role="alert" class="wrong">
+        {error}
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,127 @@
+import type { Signal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { formatCount } from '../parts/format.ts'
+import type { Shown } from './page.tsx'
+import type { ProjectTests } from './project-tests.ts'
+import { Rebuild } from './rebuild.tsx'
+
+type Rows = readonly { name: string }[]
+
+interface ControlsProps {
+  project: ProjectTests
+  shown: Signal<Shown>
+  /** What the filters leave, and which of it is chosen. */
+  rows: Rows
+  picked: Rows
+}
+
+/** What is run, and how; what is shown; and how far the run is. */
+export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.Element {
+  const [mode, setMode] = useState<'replay' | 'scores'>('replay')
+  const [times, setTimes] = useState(1)
+  const now = project.now.value
+  const isRunning = now?.state === 'running'
+  const run = (tests: Rows) => {
+    const names = tests.map(({ name }) => name)
+    void project.run(names, { mode, times })
+  }
+  const all = project.tests.value ?? []
+  const isNarrowed = rows.length < all.length
+  return (
+    <>
+      <div class="bar">
+        {isRunning ? (
+          <button type="button" onClick={() => project.stop()}>
+            Stop
+          </button>
+        ) : (
+          <button type="button" class="primary" disabled={rows.length === 0} onClick={() => run(rows)}>
+            {isNarrowed ? `Run the ${rows.length} shown` : 'Run all'}
+          </button>
+        )}
+        <button type="button" disabled={isRunning || picked.length === 0} onClick={() => run(picked)}>
+          Run selected{picked.length > 0 ? ` (${picked.length})` : ''}
+        </button>
+        <label>
+          Times{' '}
+          <input
+            class="short-field"
+            type="number"
+            min={1}
+            max={10}
+            value={times}
+            onChange={({ currentTarget: field }) => {
+              setTimes(Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1)))
+              field.value = `${Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1))}`
+            }}
+          />
+        </label>
+        <label>
+          Mode{' '}
+          <select value={mode} onChange={({ currentTarget }) => setMode(currentTarget.value as typeof mode)}>
+            <option value="replay">replay recorded answers</option>
+            <option value="scores">score new answers</option>
+          </select>
+        </label>
+        <Rebuild project={project} names={(picked.length > 0 ? picked : rows).map(({ name }) => name)} />
+      </div>
+      {mode === 'scores' ? <p class="asks">The models of the config are asked again, which may cost money.</p> : null}
+      <div class="bar">
+        <label>
+          Show{' '}
+          <select
+            value={shown.value.only}
+            onChange={({ currentTarget }) => {
+              shown.value = { ...shown.value, only: currentTarget.value as Shown['only'] }
+            }}
+          >
+            {['all', 'failed', 'flaky'].map((only) => (
+              <option key={only}>{only}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span class="hidden">Tests with this text</span>
+          <input
+            type="search"
+            placeholder="name or agent"
+            value={shown.value.text}
+            onInput={({ currentTarget }) => {
+              shown.value = { ...shown.value, text: currentTarget.value }
+            }}
+          />
+        </label>
+        {isRunning ? (
+          <span class="more">
+            {now.results.size} of {now.of}
+          </span>
+        ) : null}
+        <span role="status">{isRunning ? 'Running…' : summaryOf(project)}</span>
+        <span class="more">
+          {rows.length === all.length ? `${formatCount(all.length)} tests` : `${rows.length} of ${all.length} tests`}
+        </span>
+      </div>
+      <p role="alert" class="wrong">
+        {project.error.value}
+      </p>
+    </>
+  )
+}
+
+function summaryOf({ now: { value: now } }: ProjectTests): string {
+  if (now === undefined) return ''
+  const results = [...now.results.values()]
+  const flaky = results.filter((result) => result.flaky).length
+  const passed = results.filter((result) => result.passed).length
+  const updated = results.filter((result) => result.updated).length
+  return [
+    now.state === 'stopped' ? `Stopped after ${results.length} of ${now.of}` : '',
+    `${passed} passed`,
+    `${results.length - passed - flaky} failed`,
+    flaky > 0 ? `${flaky} flaky` : '',
+    updated > 0 ? `${updated} rebuilt` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
+}

@@ -1,0 +1,143 @@
+import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
+import { Diff } from '../parts/diff.tsx'
+import { formatMs, formatScore } from '../parts/format.ts'
+import { useFocusOfHidden } from '../parts/take-focus.ts'
+import type { Studio } from '../state/studio.ts'
+import { outcomeOf } from './outcome.tsx'
+import type { ProjectTests, TestResult } from './project-tests.ts'
+import { Rebuild } from './rebuild.tsx'
+
+interface OpenedProps {
+  studio: Studio
+  project: ProjectTests
+  name: string
+}
+
+/** One test: how it differs from what was saved, word by word, and what each scorer said. */
+export function OpenedTest({ studio, project, name }: OpenedProps): JSX.Element {
+  const title = useRef<HTMLHeadingElement>(null)
+  useFocusOfHidden(title)
+  const test = project.tests.value?.find((one) => one.name === name)
+  const now = project.now.value
+  const result = now?.results.get(name)
+  return (
+    <section class="tests-side" aria-label={`Test ${name}`}>
+      <header class="bar">
+        <a class="back" href={studio.urlOf({ page: 'tests' })} aria-label="Back to all tests">
+          ‹
+        </a>
+        <h3 ref={title} tabIndex={-1} dir="auto">
+          {name}
+        </h3>
+        <a class="close" href={studio.urlOf({ page: 'tests' })}>
+          Close
+        </a>
+      </header>
+      {test === undefined ? (
+        <p role="alert">There is no such test (any more).</p>
+      ) : (
+        <>
+          <p class="more" dir="auto">
+            {[test.entity, test.turns === 1 ? '1 turn' : test.turns === null ? '' : `${test.turns} turns`]
+              .filter(Boolean)
+              .join(' · ')}
+          </p>
+          <p class="failure" dir="auto">
+            {test.problem}
+          </p>
+          <div class="bar">
+            <button
+              type="button"
+              disabled={project.isRunning}
+              onClick={() => void project.run([name], { mode: now?.mode ?? 'replay' })}
+            >
+              Run this test
+            </button>
+            <Rebuild project={project} names={[name]} />
+          </div>
+          {result === undefined ? (
+            <p class="about">Run it to see how it differs. Earlier runs are kept without their texts.</p>
+          ) : (
+            <Details result={result} />
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Details({ result }: { result: TestResult }): JSX.Element {
+  const { differences, scores, notes, problem, updated, duration_ms } = result
+  return (
+    <>
+      <p role="status">
+        {outcomeOf(result)} · {formatMs(duration_ms)}
+        {updated ? ' · the file has the answers of now' : ''}
+      </p>
+      {problem === null ? null : (
+        <p class="failure" dir="auto">
+          {problem}
+        </p>
+      )}
+      {differences.map(({ turn, what, expected, actual }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: differences have nothing but their place
+        <section key={place} aria-label={`Turn ${turn}: ${wordsOf[what]}`}>
+          <h4>
+            Turn {turn}: {wordsOf[what]}
+          </h4>
+          <Diff before={asText(expected)} after={asText(actual)} />
+        </section>
+      ))}
+      {scores.length === 0 ? null : (
+        <div class="wide">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Turn</th>
+                <th scope="col">Scorer</th>
+                <th scope="col">Score</th>
+                <th scope="col">Why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {scores.map(({ turn, scorer, score, passed, reason, problem: failed }) => (
+                <tr key={`${turn} ${scorer}`}>
+                  <td>{turn}</td>
+                  <th scope="row" dir="auto">
+                    {scorer}
+                  </th>
+                  <td class={passed ? undefined : 'failure'}>
+                    {score === null ? '–' : formatScore(score)} {passed ? 'passed' : 'failed'}
+                  </td>
+                  <td dir="auto">{failed ?? reason}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <ul>
+        {notes.map((note) => (
+          <li key={note} dir="auto">
+            {note}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const wordsOf: Readonly<Record<TestResult['differences'][number]['what'], string>> = {
+  status: 'status',
+  content: 'text',
+  data: 'data',
+  error: 'error',
+  tool_calls: 'tool calls',
+  model_calls: 'model calls',
+  waiting: 'what it waits for',
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}

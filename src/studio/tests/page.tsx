@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Studio } from '../state/studio.ts'
+import { Controls } from './controls.tsx'
+import { Grid } from './grid.tsx'
+import { OpenedTest } from './opened-test.tsx'
+import { type KeptResult, type ProjectTests, testsOf } from './project-tests.ts'
+
+/** The filters above the grid. */
+export interface Shown {
+  only: 'all' | 'failed' | 'flaky'
+  text: string
+}
+
+/** The saved conversations of the project as a grid: what each came to in the run of now and in the last ones. */
+export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
+  const address = studio.address.value
+  const project = testsOf(studio.client)
+  const shown = useSignal<Shown>({ only: 'all', text: '' })
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  useEffect(() => {
+    void project.read()
+  }, [project])
+  if (address.page !== 'tests') return null
+  const tests = project.tests.value
+  if (tests === undefined)
+    return project.error.value === '' ? (
+      <p class="middle appears">Reading…</p>
+    ) : (
+      <p class="middle" role="alert">
+        The tests could not be read: {project.error.value}
+      </p>
+    )
+  if (tests.length === 0)
+    return (
+      <div class="middle">
+        <h2>No tests</h2>
+        <p>
+          A saved conversation is a test: open one, choose “Session…”, then “Save as test”. So does{' '}
+          <code>agentserve sessions save-test</code>.
+        </p>
+      </div>
+    )
+  const rows = tests.filter(
+    ({ name, entity }) =>
+      `${name} ${entity ?? ''}`.toLowerCase().includes(shown.value.text.toLowerCase()) &&
+      fits(shown.value.only, lastOf(project, name)),
+  )
+  const picked = rows.filter(({ name }) => chosen.value.has(name))
+  return (
+    <div class="tests" data-depth={address.name === undefined ? 'list' : 'test'}>
+      <h2 class="hidden">Tests</h2>
+      <div class="tests-main">
+        <Controls project={project} shown={shown} rows={rows} picked={picked} />
+        <Grid studio={studio} project={project} rows={rows} chosen={chosen} opened={address.name} />
+      </div>
+      {address.name === undefined ? null : (
+        <OpenedTest key={address.name} studio={studio} project={project} name={address.name} />
+      )}
+    </div>
+  )
+}
+
+/** What it came to when it was played last. */
+function lastOf({ now, kept }: ProjectTests, name: string): KeptResult | undefined {
+  return now.value?.results.get(name) ?? kept.value.find(({ of }) => of.has(name))?.of.get(name)
+}
+
+function fits(only: Shown['only'], result: KeptResult | undefined): boolean {
+  return only === 'all' || (only === 'flaky' ? result?.flaky === true : result?.passed === false && !result.flaky)
+}
