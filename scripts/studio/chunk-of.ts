@@ -2,8 +2,8 @@ interface Graph {
   getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null
 }
 
-/** What few people open each day: running again, and comparing. */
-const rarely = /\/src\/studio\/(again|diff|file|.+\/replay)\b/
+/** What few people open each day: running again, comparing, tests. */
+const rarely = /\/src\/studio\/(again|diff|file|tests|watch|.+\/replay)\b/
 
 /** The name of the file that a module goes into: few of them, because few large files are smaller, compressed, than many small ones. */
 export function chunkOf(id: string, graph: Graph): 'studio' | 'later' | 'again' {

@@ -47,10 +47,10 @@ export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.
         <thead>
           <tr>
             <th scope="col">
-              <label class="tick">
+              <label class="pick">
                 <input
                   type="checkbox"
-                  aria-label="Select all that are shown"
+                  aria-label="Select all in the list"
                   checked={names.every((name) => chosen.value.has(name))}
                   onChange={({ currentTarget }) => choose(names, currentTarget.checked)}
                 />
@@ -81,7 +81,7 @@ export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.
           {rows.slice(0, most).map(({ name, entity, problem }) => (
             <tr key={name} aria-current={name === opened ? 'true' : undefined}>
               <td>
-                <label class="tick">
+                <label class="pick">
                   <input
                     type="checkbox"
                     aria-label={`Select ${name}`}

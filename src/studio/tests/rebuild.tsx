@@ -1,10 +1,13 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ProjectTests } from './project-tests.ts'
 
 /** Makes what the agents do now the expectation of these tests. Asks first. */
 export function Rebuild({ project, names }: { project: ProjectTests; names: readonly string[] }): JSX.Element {
   const [isAsking, setAsking] = useState(false)
+  const yes = useRef<HTMLButtonElement>(null)
+  // What was pressed is gone, and this is its answer.
+  useLayoutEffect(() => yes.current?.focus(), [isAsking])
   const count = names.length === 1 ? '1 file' : `${names.length} files`
   if (!isAsking)
     return (
@@ -18,8 +21,7 @@ export function Rebuild({ project, names }: { project: ProjectTests; names: read
       <button
         type="button"
         class="danger"
-        // biome-ignore lint/a11y/noAutofocus: what was pressed is gone, and this is its answer
-        autoFocus
+        ref={yes}
         onClick={() => {
           setAsking(false)
           void project.run(names, { update: true })
