@@ -5,6 +5,7 @@ import { type Script, type ScriptedAnswer, scriptedModel } from '../../src/testi
 import type { TestBrowser } from '../../test/support/browser/browser.ts'
 import { nothingWrong, visit } from '../../test/support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../test/support/server.ts'
+import { testsPicture } from './studio-tests.ts'
 
 const desk = { width: 1440, height: 900 }
 const phone = { width: 390, height: 844 }
@@ -53,9 +54,10 @@ const scenes = {
 
 type Scene = (typeof scenes)[keyof typeof scenes]
 
-export const studioSizes: Readonly<Record<string, { width: number; height: number }>> = Object.fromEntries(
-  Object.entries(scenes).map(([name, { viewport }]) => [name, viewport]),
-)
+export const studioSizes: Readonly<Record<string, { width: number; height: number }>> = {
+  ...Object.fromEntries(Object.entries(scenes).map(([name, { viewport }]) => [name, viewport])),
+  'studio-tests.png': desk,
+}
 
 /**
  * The pictures of the studio by name: a conversation that is played once, with fixed texts, in the real page. They differ in
@@ -67,6 +69,7 @@ export async function studioPictures(chromium: TestBrowser): Promise<Record<stri
     const places = await play(server)
     const pictures: Record<string, Uint8Array> = {}
     for (const [name, scene] of Object.entries(scenes)) pictures[name] = await take(chromium, server, places, scene)
+    pictures['studio-tests.png'] = await testsPicture(chromium, desk)
     return pictures
   } finally {
     await server.close()

@@ -7,7 +7,9 @@ export function Rebuild({ project, names }: { project: ProjectTests; names: read
   const [isAsking, setAsking] = useState(false)
   const yes = useRef<HTMLButtonElement>(null)
   // What was pressed is gone, and this is its answer.
-  useLayoutEffect(() => yes.current?.focus(), [isAsking])
+  useLayoutEffect(() => {
+    if (isAsking) yes.current?.focus()
+  }, [isAsking])
   const count = names.length === 1 ? '1 file' : `${names.length} files`
   if (!isAsking)
     return (
