@@ -45,7 +45,9 @@ export async function testsPicture(
       await server.call('POST', tests, { session_id, name })
       const file = join(server.folder, `test/${name}.session.json`)
       const saved = JSON.parse(await readFile(file, 'utf8'))
-      const scorers = { short: { contains: name === 'lost-receipts' ? ['it', 'thirty days'] : [id === 'desk' ? 'e' : 'it'] } }
+      const scorers = {
+        short: { contains: name === 'lost-receipts' ? ['it', 'thirty days'] : [id === 'desk' ? 'e' : 'it'] },
+      }
       await writeFile(file, JSON.stringify({ ...saved, scorers }))
     }
     for (const body of [{}, { times: 3 }, { mode: 'scores' }]) await server.call('POST', `${tests}/run`, body)

@@ -38,6 +38,8 @@ test.each([
   ['/knowledge?limit=-1', { page: 'knowledge', query: {} }],
   ['/agents', { page: 'agents' }],
   ['/agents/my%20agent', { page: 'agents', agentId: 'my agent' }],
+  ['/tests', { page: 'tests' }],
+  ['/tests/test%2Fhours', { page: 'tests', name: 'test/hours' }],
 ])('the address %j', (text, address) => {
   const [path = '', search = ''] = text.split('?')
   expect(readAddress(path, search)).toEqual(address)
@@ -55,6 +57,7 @@ test.each([
   '/again',
   '/again/run_1/x',
   '/agents/a/b',
+  '/tests/a/b',
   '/search/x',
   '/knowledge/x',
   '/knowledge/d',
