@@ -222,6 +222,24 @@ test('another run of tests, and a file that is none, are told in words; Stop end
   expect({ ...rest, errors: errors.filter((error) => !error.includes('409')) }).toEqual(nothingWrong)
 })
 
+test('new answers are scored, and each scorer tells its score and why', async () => {
+  await save('words', 'scored')
+  const file = join(server.folder, 'test/scored.session.json')
+  const saved = JSON.parse(await readFile(file, 'utf8')) as object
+  await writeFile(file, JSON.stringify({ ...saved, scorers: { both: { contains: ['wide', 'deep'] } } }))
+  const { page, ...visited } = await visit(chromium, server.url, '/studio/tests/test%2Fscored')
+  await page.getByLabel('Mode').selectOption('scores')
+  await page.getByText('which may cost money').waitFor()
+  await page.getByLabel('Tests with this text').fill('scored')
+  await page.getByLabel('Select test/scored').check()
+  await page.getByRole('button', { name: 'Run selected (1)' }).click()
+  const score = page.getByRole('region', { name: 'Test test/scored' }).getByRole('row', { name: /both/ })
+  await score.getByText('0.50 failed').waitFor()
+  expect(await score.textContent()).toContain('deep')
+  expect(await lookAt(page)).toEqual([])
+  expect(await visited.end()).toEqual(nothingWrong)
+}, 60_000)
+
 test('a server without tests has no tab, and says so at the address', async () => {
   const other = await startServer()
   const { page, ...visited } = await visit(chromium, other.url, '/studio/tests')
