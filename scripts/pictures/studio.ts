@@ -20,6 +20,8 @@ const answer = `Abroad the daily allowance is **60 euros** [1].
 
 That is about 64 dollars today. Hand in the receipts within thirty days [2].`
 
+const short = 'Abroad the daily allowance is **60 euros** [1].'
+
 const documents: Readonly<Record<string, string>> = {
   'docs/travel.md': `# Travel
 
@@ -49,6 +51,7 @@ A laptop is replaced after four years, abroad as at home. Ask the help desk.
 const scenes = {
   'studio.png': { viewport: desk, colorScheme: 'light', opens: 'passages' },
   'studio-dark.png': { viewport: desk, colorScheme: 'dark', opens: 'prompt' },
+  'studio-again.png': { viewport: desk, colorScheme: 'light', opens: 'again' },
   'studio-phone.png': { viewport: phone, colorScheme: 'light', opens: 'conversation' },
 } as const
 
@@ -64,7 +67,7 @@ export const studioSizes: Readonly<Record<string, { width: number; height: numbe
  * ids and times each time, so that no digest of them can be kept; a scene that can't be played any more throws.
  */
 export async function studioPictures(chromium: TestBrowser): Promise<Record<string, Uint8Array>> {
-  const server = await startServer({}, agents())
+  const server = await startServer({ studio: { again: true } }, agents())
   try {
     const places = await play(server)
     const pictures: Record<string, Uint8Array> = {}
@@ -98,6 +101,7 @@ async function take(
 const shown: Readonly<Record<Scene['opens'], readonly (string | RegExp)[]>> = {
   passages: [/docs\/travel\.md/, /docs\/receipts\.md/, 'exchange_rate'],
   prompt: ['Answer from the passages; cite them.', 'exchange_rate'],
+  again: [/^Tokens out$/, 'B · again'],
   conversation: ['Hand in the receipts within thirty days'],
 }
 
@@ -121,9 +125,12 @@ async function play({ call }: RunningTestServer): Promise<Record<Scene['opens'],
   const { text } = await call('GET', `/api/v1/runs/${run_id}/events`)
   const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as Event)
   const session = `/s/${session_id}`
+  const again = { edit: { instructions: 'Answer in one sentence.' }, after: 'recorded' }
+  const { runs } = (await call('POST', `/api/v1/runs/${run_id}/again`, again)).json as { runs: Started[] }
   const at = (type: string) => `${session}/r/${run_id}/e/${events.findLast((event) => event.type === type)?.seq}`
   return {
     conversation: session,
+    again: `/again/${run_id}?try=${runs[0]?.run_id}`,
     passages: `${at('retrieval')}?view=passages`,
     // Of the later calls only what is new is unfolded.
     prompt: `${session}/r/${run_id}/e/${events.find(({ type }) => type === 'model_call_start')?.seq}?view=prompt`,
@@ -165,6 +172,8 @@ function agents(): Record<string, object> {
       model: named(({ prompt, text }) => {
         if (text.includes('new laptop')) return said(120, { text: 'After four years [1].', ...usage(610, 9) })
         if (text.includes('Which trains')) return said(180, { text: 'Those in second class [1].', ...usage(604, 8) })
+        const isShort = JSON.stringify(prompt).includes('one sentence')
+        if (prompt.at(-1)?.role === 'tool' && isShort) return said(240, { text: short, ...usage(731, 14) })
         if (prompt.at(-1)?.role === 'tool') return said(420, { text: answer, ...usage(742, 61) })
         return said(260, { ...rate, ...usage(688, 21) })
       }),

@@ -1,21 +1,27 @@
 import { expect, test } from 'vitest'
 import { type Fields, requestOf } from '../../src/studio/again/edits.ts'
 
-const nothing: Fields = { after: 'ask', drop: [] }
+const nothing: Fields = { after: 'ask', drop: [], settings: {} }
 const before = { input: 'When?', output: { open: 9 }, isTool: false }
 
 test('what is left as it is, is not sent', () => {
-  const fields: Fields = { ...nothing, input: 'When?', instructions: ' ', model: '', temperature: '' }
+  const fields: Fields = { ...nothing, input: 'When?', instructions: ' ', model: '', settings: { temperature: '' } }
   expect(requestOf(fields, undefined, before, 1)).toEqual({ after: 'ask', times: 1, keep: 'no' })
 })
 
 test('each change is an edit, the input only from the beginning', () => {
-  const fields: Fields = { ...nothing, input: 'Why?', instructions: 'Be brief.', model: ' a/b ', temperature: '0.5' }
+  const fields: Fields = {
+    ...nothing,
+    input: 'Why?',
+    instructions: 'Be brief.',
+    model: ' a/b ',
+    settings: { temperature: '0.5' },
+  }
   const edit = { instructions: 'Be brief.', model: 'a/b', settings: { temperature: 0.5 } }
   expect(requestOf(fields, undefined, before, 5)).toMatchObject({ edit: { ...edit, input: 'Why?' }, times: 5 })
-  expect(requestOf({ ...fields, drop: ['c1'] }, 9, before, 1)).toMatchObject({
+  expect(requestOf({ ...fields, drop: ['c1'], limit: '3' }, 9, before, 1)).toMatchObject({
     from: 9,
-    edit: { ...edit, passages: { drop: ['c1'] } },
+    edit: { ...edit, passages: { drop: ['c1'], limit: 3 } },
   })
   expect(requestOf(fields, 9, before, 1).edit).not.toHaveProperty('input')
 })

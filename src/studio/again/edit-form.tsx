@@ -6,7 +6,7 @@ import { kinds } from '../run/words.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import { heed } from './asides.ts'
 import { passagePairs, toText } from './compare.ts'
-import { type Fields, requestOf } from './edits.ts'
+import { type Fields, requestOf, settings } from './edits.ts'
 
 interface EditFormProps {
   opened: OpenedRun
@@ -21,7 +21,7 @@ interface EditFormProps {
 export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormProps): JSX.Element {
   heed(opened)
   const { events, run } = opened
-  const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [] })
+  const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [], settings: {} })
   const [problem, setProblem] = useState('')
   const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
   const [result] = step === undefined ? [] : events.records.of(step).filter(({ type }) => type === 'tool_result')
@@ -63,7 +63,7 @@ export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormP
         <select
           value={from === undefined ? 0 : (step?.seq ?? 0)}
           onChange={({ currentTarget }) => {
-            const { output: _output, ...others } = fields
+            const { output: _output, limit: _limit, ...others } = fields
             setFields({ ...others, drop: [] })
             onFrom(Number(currentTarget.value))
           }}
@@ -91,23 +91,39 @@ export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormP
               onInput={({ currentTarget }) => put({ model: currentTarget.value })}
             />
           </label>
-          <label>
-            Temperature{' '}
-            <input
-              type="number"
-              min={0}
-              max={10}
-              step="any"
-              value={fields.temperature ?? ''}
-              placeholder="as it is"
-              onInput={({ currentTarget }) => put({ temperature: currentTarget.value })}
-            />
-          </label>
+          <details>
+            <summary>Settings</summary>
+            {settings.map((name) => (
+              <label key={name}>
+                {name}{' '}
+                <input
+                  type="number"
+                  step="any"
+                  value={fields.settings[name] ?? ''}
+                  placeholder="as it is"
+                  onInput={({ currentTarget }) =>
+                    put({ settings: { ...fields.settings, [name]: currentTarget.value } })
+                  }
+                />
+              </label>
+            ))}
+          </details>
         </>
       )}
       {hits.length > 0 && (from === undefined || step?.kind === 'search') ? (
         <fieldset>
           <legend>Passages</legend>
+          <label>
+            Search anew, at most{' '}
+            <input
+              type="number"
+              min={1}
+              max={100}
+              value={fields.limit ?? ''}
+              placeholder="as it was"
+              onInput={({ currentTarget }) => put({ limit: currentTarget.value })}
+            />
+          </label>
           {hits.map((hit) => (
             <label key={hit.chunk_id}>
               <input

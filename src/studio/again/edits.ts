@@ -1,12 +1,17 @@
 import type { Json } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 
+export const settings = ['temperature', 'topP', 'topK', 'maxOutputTokens', 'seed'] as const
+type Setting = (typeof settings)[number]
+
 /** What the form has; absent: as it was. */
 export interface Fields {
   input?: string
   instructions?: string
   model?: string
-  temperature?: string
+  /** Numbers, with the names of the trace. */
+  settings: Readonly<Partial<Record<Setting, string>>>
+  limit?: string
   output?: string
   /** Chunks that are left out. */
   drop: readonly string[]
@@ -22,14 +27,17 @@ interface Before {
 
 /** The request that makes the changes, and no others. Throws when the output is no JSON where there was some. */
 export function requestOf(fields: Fields, from: number | undefined, before: Before, times: number): AgainRequest {
-  const { input, instructions, model, temperature, output, drop, after } = fields
+  const { input, instructions, model, output, drop, limit, after } = fields
+  const numbers = Object.entries(fields.settings).flatMap(([name, value]) => (value ? [[name, Number(value)]] : []))
   const edit: NonNullable<AgainRequest['edit']> = {
     ...(from === undefined && input !== undefined && input !== before.input && { input }),
     ...(instructions?.trim() && { instructions }),
     ...(model?.trim() && { model: model.trim() }),
-    ...(temperature && { settings: { temperature: Number(temperature) } }),
+    ...(numbers.length > 0 && { settings: Object.fromEntries(numbers) }),
     ...(output !== undefined && before.isTool && { tool_output: outputOf(output, before.output) }),
-    ...(drop.length > 0 && { passages: { drop: [...drop] } }),
+    ...((drop.length > 0 || limit) && {
+      passages: { ...(drop.length > 0 && { drop: [...drop] }), ...(limit && { limit: Number(limit) }) },
+    }),
   }
   const hasEdit = Object.keys(edit).length > 0
   return { ...(from !== undefined && { from }), ...(hasEdit && { edit }), after, times, keep: 'no' }
