@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Fields, requestOf } from '../../src/studio/again/edits.ts'
 
 const nothing: Fields = { after: 'ask', drop: [], settings: {} }
-const before = { input: 'When?', output: { open: 9 }, isTool: false }
+const before = { input: 'When?', output: { open: 9 }, isTool: false, isCall: false }
 
 test('what is left as it is, is not sent', () => {
   const fields: Fields = { ...nothing, input: 'When?', instructions: ' ', model: '', settings: { temperature: '' } }
@@ -33,4 +33,13 @@ test('the output of a tool stays what it was, text or JSON', () => {
   expect(edited('{"open":10}', { open: 9 })).toEqual({ open: 10 })
   expect(() => edited('{', { open: 9 })).toThrow('The output of the tool is no JSON')
   expect(requestOf({ ...nothing, output: 'x' }, 9, before, 1)).not.toHaveProperty('edit')
+})
+
+test('messages are a list in JSON, and only for a model call', () => {
+  const edited = (messages: string, isCall: boolean) =>
+    requestOf({ ...nothing, messages }, 9, { ...before, isCall }, 1).edit?.messages
+  expect(edited('[{"role":"user","content":"Why?"}]', true)).toEqual([{ role: 'user', content: 'Why?' }])
+  expect(edited('[', false)).toBeUndefined()
+  expect(() => edited('[', true)).toThrow('The messages are no list in JSON')
+  expect(() => edited('{}', true)).toThrow('The messages are no list in JSON')
 })

@@ -4,11 +4,14 @@ import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { kinds } from '../run/words.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
+import type { Studio } from '../state/studio.ts'
 import { heed } from './asides.ts'
 import { passagePairs, toText } from './compare.ts'
 import { type Fields, requestOf, settings } from './edits.ts'
+import { MessagesField } from './messages-field.tsx'
 
 interface EditFormProps {
+  studio: Studio
   opened: OpenedRun
   from: number | undefined
   isSending: boolean
@@ -18,7 +21,7 @@ interface EditFormProps {
 }
 
 /** What is changed before it runs again. What is left as it is, is not sent. */
-export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormProps): JSX.Element {
+export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: EditFormProps): JSX.Element {
   heed(opened)
   const { events, run } = opened
   const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [], settings: {} })
@@ -51,7 +54,12 @@ export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormP
         try {
           setProblem('')
           const times = event.submitter instanceof HTMLButtonElement ? Number(event.submitter.value) : 1
-          const before = { input: said?.content ?? '', output, isTool: step?.kind === 'tool' }
+          const before = {
+            input: said?.content ?? '',
+            output,
+            isTool: step?.kind === 'tool',
+            isCall: step?.kind === 'model',
+          }
           onStart(requestOf(fields, from, before, times))
         } catch (error) {
           setProblem((error as Error).message)
@@ -63,7 +71,7 @@ export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormP
         <select
           value={from === undefined ? 0 : (step?.seq ?? 0)}
           onChange={({ currentTarget }) => {
-            const { output: _output, limit: _limit, ...others } = fields
+            const { output: _output, messages: _messages, limit: _limit, ...others } = fields
             setFields({ ...others, drop: [] })
             onFrom(Number(currentTarget.value))
           }}
@@ -80,6 +88,16 @@ export function EditForm({ opened, from, isSending, onFrom, onStart }: EditFormP
       </label>
       {from === undefined && isText ? area('Input', 'input', said?.content ?? '') : null}
       {step?.kind === 'tool' ? area('Output of the tool', 'output', toText(output)) : null}
+      {step?.kind === 'model' && step.callId !== undefined && studio.me.value?.can.prompts === true ? (
+        <MessagesField
+          key={step.callId}
+          studio={studio}
+          runId={opened.runId}
+          callId={step.callId}
+          text={fields.messages}
+          onText={(messages) => setFields((now) => ({ ...now, messages }))}
+        />
+      ) : null}
       {model === undefined ? null : (
         <>
           {area('Instructions', 'instructions', '', 'as they are')}

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 
 export const settings = ['temperature', 'topP', 'topK', 'maxOutputTokens', 'seed'] as const
@@ -13,6 +13,8 @@ export interface Fields {
   settings: Readonly<Partial<Record<Setting, string>>>
   limit?: string
   output?: string
+  /** As JSON. */
+  messages?: string
   /** Chunks that are left out. */
   drop: readonly string[]
   after: 'ask' | 'recorded' | 'live'
@@ -23,11 +25,12 @@ interface Before {
   output: Json | undefined
   /** What it runs from is a tool call. */
   isTool: boolean
+  isCall: boolean
 }
 
 /** The request that makes the changes, and no others. Throws when the output is no JSON where there was some. */
 export function requestOf(fields: Fields, from: number | undefined, before: Before, times: number): AgainRequest {
-  const { input, instructions, model, output, drop, limit, after } = fields
+  const { input, instructions, model, output, messages, drop, limit, after } = fields
   const numbers = Object.entries(fields.settings).flatMap(([name, value]) => (value ? [[name, Number(value)]] : []))
   const edit: NonNullable<AgainRequest['edit']> = {
     ...(from === undefined && input !== undefined && input !== before.input && { input }),
@@ -39,8 +42,19 @@ export function requestOf(fields: Fields, from: number | undefined, before: Befo
       passages: { ...(drop.length > 0 && { drop: [...drop] }), ...(limit && { limit: Number(limit) }) },
     }),
   }
+  if (messages !== undefined && before.isCall) edit.messages = messagesOf(messages)
   const hasEdit = Object.keys(edit).length > 0
   return { ...(from !== undefined && { from }), ...(hasEdit && { edit }), after, times, keep: 'no' }
+}
+
+function messagesOf(text: string): JsonObject[] {
+  try {
+    const messages: unknown = JSON.parse(text)
+    if (Array.isArray(messages)) return messages as JsonObject[]
+  } catch {
+    // It is told below.
+  }
+  throw new Error('The messages are no list in JSON. Mend them, or choose another step and come back.')
 }
 
 /** A text stays one; all else is JSON. */

@@ -64,6 +64,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
       ) : (
         <EditForm
           key={runId}
+          studio={studio}
           opened={a}
           from={from}
           isSending={isSending}

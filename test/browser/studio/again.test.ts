@@ -94,6 +94,22 @@ test('from a tool call its output can be changed, and nothing before it is run',
   expect(await end()).toEqual(nothingWrong)
 })
 
+test('from a model call its messages can be changed', async () => {
+  const { run_id } = await ask('desk')
+  const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`)
+  await page.getByRole('combobox', { name: /^From/ }).selectOption({ label: await labelOf(page, /^model call/) })
+  await page.getByRole('button', { name: 'Change the messages' }).press('Enter')
+  const field = page.getByLabel('Messages of the call')
+  await field.waitFor()
+  expect(await page.locator('textarea:focus').count()).toBe(1)
+  await field.fill((await field.inputValue()).replace('When does it open?', 'Be brief.'))
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await lane(page, /^B/).getByRole('button', { name: 'Allow' }).click()
+  await lane(page, /^B/).getByText('Nine.').waitFor()
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('five runs tell how far the answers spread, and one is kept as a session', async () => {
   const { run_id, session_id } = await ask('desk')
   const before = made
