@@ -6,6 +6,7 @@ import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge
 import { openLive } from './live.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 import { createRunsClient, type RunsClientOver } from './runs.ts'
+import { createPageSchedulesClient, type PageSchedulesClient } from './schedules.ts'
 import { readMe } from './server.ts'
 import { createSessionsClient } from './sessions.ts'
 import { createTestsClient } from './tests.ts'
@@ -17,6 +18,7 @@ export interface PageClient extends Pick<Client, 'sessions' | 'tests' | 'me' | '
   agents: PageAgentsClient
   users: { facts: FactsClient }
   knowledge: PageKnowledgeClient
+  schedules: PageSchedulesClient
   runs: RunsClientOver<AsyncIterable<RunEvent>>
 }
 
@@ -49,6 +51,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
     runs: createRunsClient(connection, prefix, events.follow),
     knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),
     tests: createTestsClient(connection, prefix, silenceMs),
+    schedules: createPageSchedulesClient(connection, prefix),
     me: (options) => readMe(connection, prefix, options),
     live: (options) => openLive(connection, prefix, silenceMs, options),
     close() {

@@ -2,6 +2,9 @@ import type { RunAccepted } from '../wire/run.ts'
 import type { Schedule, ScheduleList } from '../wire/schedule.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
 
+/** The part of it that a page in a browser needs. */
+export type PageSchedulesClient = Pick<SchedulesClient, 'list' | 'run'>
+
 /** The schedules of the server's config. */
 export interface SchedulesClient {
   /** In the order of the config. */
@@ -16,15 +19,21 @@ export interface SchedulesClient {
   resume(name: string, options?: CallOptions): Promise<Schedule>
 }
 
-export function createSchedulesClient(connection: Connection, prefix: string): SchedulesClient {
+export function createPageSchedulesClient(connection: Connection, prefix: string): PageSchedulesClient {
   const path = `${prefix}/schedules`
-  const of = (name: string) => `${path}/${encodeURIComponent(name)}`
+  return {
+    list: (options) => connection.get(path, options),
+    run: (name, options) => connection.send(`${path}/${encodeURIComponent(name)}/run`, { ...options }),
+  }
+}
+
+export function createSchedulesClient(connection: Connection, prefix: string): SchedulesClient {
+  const of = (name: string) => `${prefix}/schedules/${encodeURIComponent(name)}`
   const update = (name: string, paused: boolean, options: CallOptions | undefined) =>
     connection.json<Schedule>({ ...options, method: 'PUT', path: of(name), body: { paused }, repeat: 'safe' })
   return {
-    list: (options) => connection.get(path, options),
+    ...createPageSchedulesClient(connection, prefix),
     get: (name, options) => connection.get(of(name), options),
-    run: (name, options) => connection.send(`${of(name)}/run`, { ...options }),
     pause: (name, options) => update(name, true, options),
     resume: (name, options) => update(name, false, options),
   }

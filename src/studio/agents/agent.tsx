@@ -9,6 +9,7 @@ import { Status } from '../parts/status.tsx'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
 import type { Studio } from '../state/studio.ts'
 import type { OpenedAgent } from './opened-agent.ts'
+import { Schedules } from './schedules.tsx'
 import { Tools } from './tools.tsx'
 
 interface AgentViewProps {
@@ -50,6 +51,7 @@ export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Elemen
       )}
       <Tools tools={config?.tools ?? agent.tools} />
       {config === undefined ? null : <Schemas config={config} />}
+      <Schedules studio={studio} agentId={id} />
       <SessionsOf studio={studio} opened={opened} agent={agent} />
     </section>
   )

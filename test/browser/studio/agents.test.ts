@@ -54,6 +54,23 @@ afterAll(async () => {
 
 const open = (path: string, options = {}) => visit(chromium, server.url, path, options)
 
+test('an agent shows when it runs by itself, and is run at once', async () => {
+  const nightly = { cron: '0 3 * * *', timeZone: 'Europe/Berlin', agent: 'echo', input: 'good night' }
+  const scheduled = await startServer({}, {}, { schedules: { nightly, off: { ...nightly, enabled: false } } })
+  const { page, ...visited } = await visit(chromium, scheduled.url, '/studio/agents/echo', {})
+  const shown = page.getByRole('region', { name: 'agent echo' })
+  await shown.getByRole('button', { name: 'Run nightly now' }).click()
+  await shown.getByText('nightly has started.').waitFor()
+  await shown.getByRole('link', { name: 'good night' }).waitFor()
+  expect(await shown.getByText('0 3 * * * Europe/Berlin, next: off').count()).toBe(1)
+  expect(await visited.end()).toEqual(nothingWrong)
+  const other = await visit(chromium, scheduled.url, '/studio/agents/docs', {})
+  await other.page.getByRole('region', { name: 'agent docs' }).waitFor()
+  expect(await other.page.getByRole('button', { name: /^Run .* now$/ }).count()).toBe(0)
+  expect(await other.end()).toEqual(nothingWrong)
+  await scheduled.close()
+})
+
 test('an agent shows all that it is set up with, and leads to a chat, a search and its sessions', async () => {
   await server.call('POST', '/api/v1/agents/refunds/run', { input: 'my money' })
   const { page, ...visited } = await open('/studio')

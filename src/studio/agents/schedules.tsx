@@ -1,0 +1,34 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Schedule } from '../../wire/schedule.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
+
+/** When the agent runs by itself, and a button to run it now. Nothing without schedules, and for keys that may not run. */
+export function Schedules({ studio, agentId }: { studio: Studio; agentId: string }): JSX.Element {
+  const [all, setAll] = useState<readonly Schedule[]>([])
+  const [told, setTold] = useState('')
+  const { schedules } = studio.client
+  const agents = studio.agents.value
+  const mayRun = studio.me.value?.scopes.includes('run')
+  const ask = (asked: Promise<unknown>) => asked.catch((error) => setTold(messageOf(error)))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after a reload there are other schedules
+  useEffect(() => {
+    if (mayRun) void ask(schedules.list().then((list) => setAll(list.schedules)))
+  }, [agents, mayRun])
+  return (
+    <>
+      {all.map(({ agent, name, cron, time_zone, next_at }) =>
+        agent !== agentId ? null : (
+          <p key={name} class="more">
+            <button type="button" onClick={() => ask(schedules.run(name).then(() => setTold(`${name} has started.`)))}>
+              Run {name} now
+            </button>{' '}
+            {cron} {time_zone}, next: {next_at ?? 'off'}
+          </p>
+        ),
+      )}
+      <p role="status">{told}</p>
+    </>
+  )
+}
