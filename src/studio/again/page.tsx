@@ -84,10 +84,10 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
               {asked === undefined ? null : (
                 <>
                   <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'fork'))}>
-                    Keep as session
+                    Keep as session{asked.after === 'live' ? ', live again' : ''}
                   </button>
                   <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'replace'))}>
-                    Replace the turn
+                    Replace the turn{asked.after === 'live' ? ', live again' : ''}
                   </button>
                 </>
               )}
@@ -102,8 +102,11 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
               </button>
             </div>
             <p class="about">
-              To keep it, it is made once more: the model is asked again, and tools are answered from the record or wait
-              for you. A try goes by itself after 7 days.
+              To keep it, it is made once more: the model is asked again, and{' '}
+              {asked?.after === 'live'
+                ? 'what acts on the world is done for real a second time.'
+                : 'tools are answered from the record or wait for you.'}{' '}
+              A try goes by itself after 7 days.
             </p>
           </Lane>
         )}
@@ -113,7 +116,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   )
 }
 
-/** What ran for real once is not done twice: the record answers. Code of its own can only run as it is. */
+/** The record answers, unless the try was live: its buttons say that it is done for real a second time. */
 function keeping(request: AgainRequest, keep: 'fork' | 'replace'): AgainRequest {
   const after = request.after === 'live' ? 'live' : 'recorded'
   return { ...request, after, keep, times: 1 }

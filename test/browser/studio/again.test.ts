@@ -134,6 +134,9 @@ test('what the server refuses is said in its words', async () => {
   await page.getByLabel('Tools and steps after it').selectOption('live')
   await page.getByRole('button', { name: 'Run again' }).click()
   await lane(page, /^B/).getByText('mine').waitFor()
+  // Keeping a live try does what it did once more: the button says so.
+  await page.getByText('is done for real a second time').waitFor()
+  expect(await page.getByRole('button', { name: 'Keep as session, live again' }).count()).toBe(1)
   expect((await end()).violations).toEqual([])
 })
 
