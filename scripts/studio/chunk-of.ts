@@ -1,5 +1,11 @@
+interface ModuleInfo {
+  isEntry: boolean
+  importers: readonly string[]
+  dynamicImporters: readonly string[]
+}
+
 interface Graph {
-  getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null
+  getModuleInfo(id: string): ModuleInfo | null
 }
 
 /** What few people open each day: running again, comparing, tests. */
@@ -23,6 +29,7 @@ function isFirst(id: string, graph: Graph, seen: Set<string>): boolean {
 function isRare(id: string, graph: Graph, seen: Set<string>): boolean {
   if (rarely.test(id.replaceAll('\\', '/'))) return true
   seen.add(id)
-  const importers = graph.getModuleInfo(id)?.importers ?? []
+  const { importers: now = [], dynamicImporters: later = [] } = graph.getModuleInfo(id) ?? {}
+  const importers = [...now, ...later]
   return importers.length > 0 && importers.every((importer) => seen.has(importer) || isRare(importer, graph, seen))
 }

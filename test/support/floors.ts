@@ -110,7 +110,7 @@ const floors: Record<string, Floor> = {
     folders: [
       '.',
       'views',
-      'again',
+      'again file',
       'sessions conversation run knowledge agents tests search',
       'state',
       'state/run',

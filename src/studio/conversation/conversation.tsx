@@ -43,7 +43,8 @@ export function ConversationView({ studio, conversation, address }: Conversation
   )
 }
 
-function Turns({ studio, conversation, address }: ConversationProps): JSX.Element {
+/** What was said, from its end on. */
+export function Turns({ studio, conversation, address }: ConversationProps): JSX.Element {
   const turns = conversation.turns.value
   const hasMore = conversation.hasMore.value
   const box = useRef<HTMLElement>(null)

@@ -53,8 +53,12 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
       <code class="id wide-only" title={runId}>
         …{runId.slice(-6)}
       </code>
-      <RunActions studio={studio} opened={opened} />
-      <CopyMenu studio={studio} opened={opened} />
+      {studio.isFile ? null : (
+        <>
+          <RunActions studio={studio} opened={opened} />
+          <CopyMenu studio={studio} opened={opened} />
+        </>
+      )}
       {run === undefined || run.parent_run_id === null ? null : (
         <a href={urlOf(run.parent_run_id)}>inside another run</a>
       )}

@@ -10,6 +10,8 @@ export type Address =
       view?: View
       filter: Filter
     }
+  /** A session in a file: which one, no address can say. */
+  | { page: 'file'; runId?: string; seq?: number; inside?: string; view?: View }
   | { page: 'run'; runId: string }
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
@@ -57,6 +59,10 @@ export function readAddress(path: string, search: string): Address {
       return { page: 'chats', filter: readFilter(query) }
     case 's':
       return readChat(rest, query)
+    case 'file': {
+      const read = readChat([first, ...rest], query)
+      return read.page === 'chats' ? { ...withoutSession(read), page: 'file' } : read
+    }
     case 'new':
       return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
     case 'r':
@@ -103,6 +109,17 @@ function readAgain(runId: string, query: URLSearchParams): Address {
   return { page: 'again', runId, ...(Number.isInteger(from) && from > 0 && { from }), tries: tries.slice(0, mostTries) }
 }
 
+/** A place in a conversation. */
+export function withoutSession({
+  page: _page,
+  sessionId: _id,
+  filter: _filter,
+  isNew: _new,
+  ...place
+}: Extract<Address, { page: 'chats' }>) {
+  return place
+}
+
 function readKnowledge([first, documentId, second, chunkId, ...more]: string[], search: URLSearchParams): Address {
   const query = readAsked(search)
   if (first === undefined) return { page: 'knowledge', query }
@@ -146,6 +163,10 @@ function placeOf(address: Address): Place {
     case 'again': {
       const { runId, from, tries } = address
       return { path: ['again', runId], query: { from, try: tries.join() || undefined } }
+    }
+    case 'file': {
+      const { path, query } = placeOf({ ...address, page: 'chats', sessionId: '', filter: {} })
+      return { path: ['file', ...path.slice(2)], query }
     }
     case 'unknown':
       return { path: [], query: {} }

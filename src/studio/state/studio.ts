@@ -26,6 +26,8 @@ const longestGreetingMs = 500
 /** All that the page shows, and what a person can do to it. */
 export class Studio {
   readonly places: Places
+  /** What it shows is of a file. */
+  readonly isFile: boolean = false
   readonly status = signal<'starting' | 'needs key' | 'ready' | 'failed'>('starting')
   readonly error = signal('')
   readonly #served = new Served()

@@ -82,6 +82,7 @@ function closeOne(studio: Studio): void {
   const address = studio.address.value
   if (address.page === 'search') studio.back()
   if (address.page === 'tests' && address.name !== undefined) studio.go({ page: 'tests' })
+  if (address.page === 'file' && address.runId !== undefined) studio.go({ page: 'file' })
   if (address.page !== 'chats') return
   const { sessionId, runId, filter } = address
   if (runId !== undefined) studio.go({ page: 'chats', ...(sessionId !== undefined && { sessionId }), filter })

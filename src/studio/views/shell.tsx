@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { lazy } from '../parts/lazy.tsx'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
+import { takeDroppedFiles } from '../state/dropped-file.ts'
 import type { Studio } from '../state/studio.ts'
 import { usePageKeys } from './page-keys.ts'
 import { pages } from './pages.ts'
@@ -60,6 +61,7 @@ function Page({ studio, takesFocus }: PageProps): JSX.Element {
   const address = studio.address.value
   const [isHelping, setHelping] = useState(false)
   const notice = usePageKeys(studio, address, { onHelp: setHelping, takesFocus })
+  useEffect(() => takeDroppedFiles(studio), [studio])
   const top = <Top studio={studio} onHelp={() => setHelping(true)} />
   return (
     <>

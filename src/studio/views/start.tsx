@@ -46,6 +46,9 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
         ))}
       </fieldset>
       <AboutAgent key={asked.id} studio={studio} agent={asked} onAsk={ask} onForm={setWithForm} />
+      <p class="more">
+        or <a href={studio.urlOf({ page: 'file' })}>look at a session in a file</a>
+      </p>
       {withForm === asked.id ? null : <Composer label={asked.id} onSend={ask} />}
     </div>
   )

@@ -63,6 +63,10 @@ test('on the first visit the agents are told, where they are written, and what t
         - code: agent.config.ts
         - text: . Saving the file reloads the agents.
       - button "What does “Opening hours” say?"
+      - paragraph:
+        - text: or
+        - link "look at a session in a file":
+          - /url: /studio/file
       - text: Message to docs
       - textbox "Message to docs":
         - /placeholder: Message docs

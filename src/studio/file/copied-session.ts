@@ -1,0 +1,121 @@
+import { endEvent, startEvent } from '../../core/event.ts'
+import type { Message } from '../../core/message.ts'
+import type { RunEvent } from '../../wire/event.ts'
+import type { Run } from '../../wire/run.ts'
+import type { Session } from '../../wire/session.ts'
+import { formatBytes } from '../parts/format.ts'
+import { LiveAnswer } from '../state/conversation.ts'
+import { RunEvents } from '../state/run/events.ts'
+
+export interface CopiedRun {
+  run: Run & { messages: readonly Message[]; end_seq: number }
+  events: RunEvent[]
+}
+
+/** A session as an export has it. */
+export interface CopiedSession {
+  session: Session
+  /** In the order of the file, children after their parents. */
+  runs: ReadonlyMap<string, CopiedRun>
+  /** By the id of the file, as base64. */
+  files: ReadonlyMap<string, string>
+  /** Why some of it is missing, or ''. */
+  problem: string
+}
+
+/** All of it is in memory at once. */
+const mostBytes = 200 * 1024 * 1024
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTime = (value: unknown): boolean => isText(value) && !Number.isNaN(Date.parse(value))
+
+/** Reads an export in the page. What it throws says in words why the file can't be shown. */
+export async function readCopy(file: File): Promise<CopiedSession> {
+  if (file.size > mostBytes)
+    throw new Error(
+      `It has ${formatBytes(file.size)}, and the page reads at most ${formatBytes(mostBytes)}. Import it with: agentserve sessions import`,
+    )
+  const lines = (await file.text()).split('\n')
+  while (lines.at(-1)?.trim() === '') lines.pop()
+  const session = sessionOf(lines[0] ?? '')
+  const runs = new Map<string, CopiedRun>()
+  const files = new Map<string, string>()
+  let problem = 'The file ends too early.'
+  for (const [place, text] of lines.entries()) {
+    if (place === 0) continue
+    const line = parsed(text)
+    if (line === undefined) {
+      problem = place === lines.length - 1 ? 'The last line of the file is cut off.' : `Line ${place + 1} is no JSON.`
+      break
+    }
+    if (line.type === 'end') {
+      problem =
+        line.runs === runs.size ? '' : `The file has ${runs.size} runs, and its last line tells of ${line.runs}.`
+      break
+    }
+    if (!take(line, runs, files)) {
+      problem = `Line ${place + 1} is not one of an export.`
+      break
+    }
+  }
+  for (const { run, events } of runs.values()) events.push(endEvent(run, run.end_seq))
+  return { session, runs, files, problem }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each field is looked at before it is used
+type Line = any
+
+function parsed(text: string): Line {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sessionOf(text: string): Session {
+  const line = parsed(text)
+  if (line?.type !== 'session' || !isText(line.session?.session_id))
+    throw new Error('It is no export of a session. “Session…” and “Export” save one, or: agentserve sessions export')
+  if (line.version !== 1)
+    throw new Error('It is of another version of agentserve, with another format. Export the session again.')
+  return line.session
+}
+
+/** Whether the line is as it should be. */
+function take(line: Line, runs: Map<string, CopiedRun>, files: Map<string, string>): boolean {
+  const { type, run, run_id, events, file, data } = line
+  if (type === 'run') {
+    const isRun = isText(run?.run_id) && isText(run.entity_id) && isText(run.status) && isTime(run.created_at)
+    if (!isRun || !Array.isArray(run.messages) || !run.messages.every(isMessage)) return false
+    const whole = { waiting: [], replaced_by: null, again_of: null, cost: null, end_seq: 2, ...run }
+    runs.set(run.run_id, { run: whole, events: [startEvent(whole)] })
+    return true
+  }
+  if (type === 'events') {
+    const known = runs.get(run_id)
+    if (known === undefined || !Array.isArray(events) || !events.every(isEvent)) return false
+    for (const event of events) known.events.push({ ...event, run_id })
+    return canFold(known.events)
+  }
+  if (type === 'file' && isText(file?.file_id) && isText(data)) files.set(file.file_id, data)
+  return type === 'file'
+}
+
+const isMessage = (message: Line) => isText(message?.role) && Array.isArray(message.parts)
+const isEvent = (event: Line) => isText(event?.type) && Number.isInteger(event.seq) && isTime(event.at)
+
+/** Whether the page can make something of them. */
+function canFold(events: readonly RunEvent[]): boolean {
+  const [steps, answer] = [new RunEvents(), new LiveAnswer()]
+  try {
+    for (const event of events) {
+      steps.add(event)
+      answer.add(event)
+    }
+    return true
+  } catch {
+    return false
+  }
+}
