@@ -9,7 +9,7 @@ interface Graph {
 }
 
 /** What few people open each day: running again, comparing, tests. */
-const rarely = /\/src\/studio\/(again|diff|file|tests|watch|.+\/replay)\b/
+const rarely = /\/src\/studio\/(again|diff|file|tests|watch|.+\/replay|.+\/passages-try)\b/
 
 /** The name of the file that a module goes into: few of them, because few large files are smaller, compressed, than many small ones. */
 export function chunkOf(id: string, graph: Graph): 'studio' | 'later' | 'again' {

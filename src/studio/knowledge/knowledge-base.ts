@@ -1,9 +1,9 @@
 import { batch, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
-import { type Filters, searchModes } from '../../core/knowledge/knowledge.ts'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
 import type { KnowledgeStatus, SearchAnswer } from '../../wire/knowledge.ts'
 import type { LiveEvent } from '../../wire/live.ts'
-import type { Address, Asked } from '../state/address.ts'
+import { type Address, type Asked, readFilters } from '../state/address.ts'
 import { messageOf } from '../state/message-of.ts'
 import { DocumentPages } from './document-pages.ts'
 import { isNotFound, OpenedDocument } from './opened-document.ts'
@@ -153,16 +153,4 @@ export class KnowledgeBase {
       },
     )
   }
-}
-
-/** A text says what is wrong with them. */
-export function readFilters(text: string | undefined): Filters | undefined | string {
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Filters
-  } catch {
-    // Said below.
-  }
-  return 'Filters must be an object in JSON, such as {"topic": "office"}.'
 }

@@ -4,9 +4,9 @@ import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { SearchAnswer } from '../../wire/knowledge.ts'
 import { type Hit, Hits, whereOf } from '../parts/hits.tsx'
-import type { Asked } from '../state/address.ts'
+import { type Asked, readFilters } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
-import { type KnowledgeBase, readFilters } from './knowledge-base.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import type { KnowledgeAddress } from './page.tsx'
 
 type SearchHit = SearchAnswer['results'][number]

@@ -4,10 +4,14 @@ import { useMemo, useState } from 'preact/hooks'
 import { markCited } from '../../core/text/citations.ts'
 import { formatMs, formatScore } from '../parts/format.ts'
 import { inList, whereOf } from '../parts/hits.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { messageOf } from '../state/message-of.ts'
 import type { RunEvents } from '../state/run/events.ts'
 import type { EventOf } from '../state/run/records.ts'
 import type { Studio } from '../state/studio.ts'
 import { PassageText } from './passage-text.tsx'
+
+const TrySearch = lazy(async () => (await import('./passages-try.tsx')).TrySearch)
 
 type Retrieval = EventOf<'retrieval'>
 type Hit = Retrieval['results'][number]
@@ -45,6 +49,18 @@ interface SearchProps {
 
 function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
   const { query, results, fit, abstained } = search
+  const [isTrying, setTrying] = useState(false)
+  const [problem, setProblem] = useState('')
+  const mayAgain = studio.me.value?.can.again === true
+  const without = (chunkId: string) => {
+    setProblem('')
+    studio.client.runs.again(runId, { from: search.seq, edit: { passages: { drop: [chunkId] } } }).then(
+      ({ runs: [run] }) => {
+        if (run !== undefined) studio.go({ page: 'again', runId, from: search.seq, tries: [run.run_id] })
+      },
+      (error: unknown) => setProblem(messageOf(error)),
+    )
+  }
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [found, setFound] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const lists = [...new Set(results.flatMap(({ lists: places = {} }) => Object.keys(places)))]
@@ -133,6 +149,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                             hit={hit}
                             onFound={(words) => setFound(new Map(found).set(hit.chunk_id, words))}
                           />
+                          {mayAgain && hit.told !== false ? (
+                            <button type="button" onClick={() => without(hit.chunk_id)}>
+                              Ask again without this passage
+                            </button>
+                          ) : null}
                         </td>
                       </tr>
                     ) : null}
@@ -143,6 +164,13 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
           </table>
         </div>
       )}
+      <p role="alert">{problem}</p>
+      {studio.isFile || !studio.may('knowledge:read') ? null : (
+        <button type="button" aria-expanded={isTrying} onClick={() => setTrying(!isTrying)}>
+          Try another search…
+        </button>
+      )}
+      {isTrying ? <TrySearch studio={studio} search={search} /> : null}
     </section>
   )
 }

@@ -1,3 +1,4 @@
+import type { Filters } from '../../core/knowledge/knowledge.ts'
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
   | {
@@ -213,4 +214,16 @@ function decode(part: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A text says what is wrong with them. */
+export function readFilters(text: string | undefined): Filters | undefined | string {
+  if (text === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Filters
+  } catch {
+    // Said below.
+  }
+  return 'Filters must be an object in JSON, such as {"topic": "office"}.'
 }

@@ -148,7 +148,8 @@ test('a search that was kept from the model says why, and one that found nothing
                 - text: "not told: the fit is below 0.50"
               - cell "0.90"
               - cell "1.50"
-              - cell "–""
+              - cell "–"
+        - button "Try another search…""
   `)
   expect(await lookAt(page)).toEqual([])
   expect(await visited.end()).toEqual(nothingWrong)

@@ -1,0 +1,94 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../../core/knowledge/limits.ts'
+import type { SearchAnswer } from '../../wire/knowledge.ts'
+import { Hits, whereOf } from '../parts/hits.tsx'
+import { readFilters } from '../state/address.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { EventOf } from '../state/run/records.ts'
+import type { Studio } from '../state/studio.ts'
+
+/** The recorded query asked now, in another way, with the ranks that the passages had then. Nothing of the run changes. */
+export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<'retrieval'> }): JSX.Element {
+  const { query, mode = 'hybrid', limit, filters, collection, results } = search
+  const [found, setFound] = useState<SearchAnswer>()
+  const [problem, setProblem] = useState('')
+  const ask = async (form: HTMLFormElement) => {
+    const fields = new FormData(form)
+    const wanted = readFilters(String(fields.get('filters')).trim() || undefined)
+    try {
+      if (typeof wanted === 'string') throw new Error(wanted)
+      const settings = {
+        explain: true,
+        mode: searchModes.find((one) => one === fields.get('mode')),
+        limit: Number(fields.get('limit')) || undefined,
+        filters: wanted,
+        collection,
+      }
+      setFound(await studio.client.knowledge.search(query, settings))
+      setProblem('')
+    } catch (error) {
+      setProblem(messageOf(error))
+    }
+  }
+  const then = new Map(results.map(({ chunk_id, rank }, place) => [chunk_id, rank ?? place + 1]))
+  const hits = found?.results.map((result, place) => {
+    const { chunk_id: id, score, explain } = result
+    const before = then.get(id)
+    return {
+      ...{ id, score, rank: explain?.rank ?? place + 1, lists: explain?.lists ?? {} },
+      ...{ where: whereOf(result), words: explain?.matches },
+      note: before === undefined ? 'not found then' : `rank ${before} then`,
+    }
+  })
+  const gone = results.filter(({ chunk_id }) => hits?.every(({ id }) => id !== chunk_id))
+  return (
+    <>
+      <form
+        class="query"
+        aria-label="Search again"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void ask(event.currentTarget)
+        }}
+      >
+        <label>
+          Mode{' '}
+          <select name="mode" defaultValue={mode}>
+            {searchModes.map((one) => (
+              <option key={one} selected={one === mode}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Limit{' '}
+          <input
+            name="limit"
+            class="short-field"
+            type="number"
+            min="1"
+            max={knowledgeLimits.search}
+            defaultValue={`${limit ?? 10}`}
+          />
+        </label>
+        <label>
+          Filters <input name="filters" defaultValue={filters === undefined ? '' : JSON.stringify(filters)} />
+        </label>
+        <button type="submit">Search now</button>
+      </form>
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
+      <p role="status" dir="auto">
+        {found === undefined ? '' : `${found.results.length} found now · ${found.mode}`}
+        {gone.length === 0 || hits === undefined ? '' : ` · not found now: ${gone.map(whereOf).join(', ')}`}
+      </p>
+      {hits === undefined || hits.length === 0 ? null : (
+        <Hits label="Found now" hits={hits} lists={[...new Set(hits.flatMap(({ lists }) => Object.keys(lists)))]} />
+      )}
+    </>
+  )
+}
