@@ -168,6 +168,8 @@ test('a session with a run that is open', async () => {
       - heading "desk" [level=2]
       - text: completed … s 20 tokens (10 tokens in, 10 out) – The cost is not known.
       - code: …
+      - button "Fork"
+      - alert
       - button "Copy"
       - status
       - button "Close the run"
