@@ -232,7 +232,7 @@ async function withRealIds(line: string): Promise<string> {
     const action = /[/ ](resume|again)\b/.exec(line)?.[1]
     const agentId = cancels ? 'waits' : action === 'resume' ? 'asks' : action === 'again' ? 'looks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
-    real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
+    real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_(?!id\b)\w+/, String(run.run_id))
     const fileId = /"file_id":"(\w+)"/.exec(JSON.stringify(run))?.[1]
     if (fileId !== undefined) real = real.replace(/\bfile_\w{26}/, fileId)
     if (line.includes('/shared/agent/docs')) {
