@@ -139,7 +139,7 @@ test('a run whose process ended has a dashed end, and ends when it was last hear
   await run(page).getByText('The process of the server ended while it was under way.').waitFor()
   await page.getByRole('row', { name: /^run fails interrupted/ }).waitFor()
   expect(await page.locator('.step.run.is-cut').count()).toBe(1)
-  expect(await run(page).locator('.bar').textContent()).not.toMatch(/ min/)
+  expect(await run(page).locator('header.bar').textContent()).not.toMatch(/ min/)
   expect(await lookAt(page)).toEqual([])
   expect(await visited.end()).toEqual(nothingWrong)
 })
