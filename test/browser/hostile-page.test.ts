@@ -86,8 +86,10 @@ async function expectHarm(config: Parameters<typeof startVictim>[0], attack: Att
 
     const succeeded = new Set(arrived.filter(({ status }) => status < 300).map(({ method, path }) => method + path))
     const refused = open.changing.filter(({ method, path }) => !succeeded.has(method + path)).map(({ id }) => id)
-    // Push notifications are not supported.
-    expect(refused).toEqual(['resumeRun', 'createPushOfA2AAgent', 'deletePushOfA2AAgent'])
+    // Push notifications are not supported, and the user has no fact of that id.
+    const inVain = ['createPushOfA2AAgent', 'deleteFact', 'deletePushOfA2AAgent', 'resumeRun']
+    expect(refused.toSorted()).toEqual(inVain)
+    expect(after.schedules.schedules).toMatchObject([{ paused: true }])
     expect(answers.map(({ text }) => text).join('')).toContain(secret)
 
     const sources = (world: typeof before) => world.documents.documents.map(({ source }: { source: string }) => source)

@@ -25,11 +25,11 @@ const bodies: Record<string, unknown> = {
   deleteSession: { ignored: 'WAY' },
   reuseSession: { user_id: 'intruder' },
   unshareSession: { ignored: 'WAY' },
-  forkSession: { ignored: 'WAY' },
-  pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z', ignored: 'WAY' },
+  forkSession: {},
+  pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z' },
   createSummary: { ignored: 'WAY' },
   cancelRun: { reason: 'WAY' },
-  repeatRun: { after: 'live', ignored: 'WAY' },
+  repeatRun: { after: 'live' },
   restoreRun: { ignored: 'WAY' },
   resumeRun: { input: 'WAY' },
   runAgent: { input: 'WAY' },
@@ -39,7 +39,11 @@ const bodies: Record<string, unknown> = {
   ingestMany: { documents: [{ source: 'many WAY', content: 'Poison in numbers that came by WAY.' }] },
   deleteDocument: { ignored: 'WAY' },
   eraseUser: { ignored: 'WAY' },
-  reindexKnowledge: { collection: 'default' },
+  reindexKnowledge: {},
+  deleteFact: { ignored: 'WAY' },
+  deleteFacts: { ignored: 'WAY' },
+  runSchedule: { ignored: 'WAY' },
+  updateSchedule: { paused: true },
   saveProjectTest: { session_id: 'kept', name: 'brought-by-WAY-NAME' },
   runProjectTests: { names: [] },
   sendMessage: message('sendMessage'),
@@ -98,7 +102,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   const server = await startServer(
     { studio: { again: true }, ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } },
     { waits },
-    { withTests: true },
+    { withTests: true, schedules: { yearly: { cron: '0 3 1 1 *', agent: 'echo', input: 'tick' } } },
   )
   const { call } = server
 
@@ -146,7 +150,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
               : 'echo'
             : template.includes('/chunks/')
               ? chunks[0]
-              : document
+              : template.includes('/schedules/')
+                ? 'yearly'
+                : document
       const task = operationId === 'changeTaskOfA2AAgent' ? `${also}:cancel` : finished
       const others = {
         id,
@@ -154,6 +160,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         kind: 'agent',
         owner_id: 'earlier',
         user_id: 'erased',
+        fact_id: 'none',
         agent: 'echo',
         chat_id: 'kept',
         response_id: (method === 'get' ? finished : running).replace('run_', 'resp_'),
@@ -191,11 +198,12 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         'knowledge/status',
         'sessions/kept/history',
         'dev/tests',
+        'schedules',
       ]
       const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
       for (const { status, text } of answers) if (status !== 200) throw new Error(text)
-      const [sessions, runs, documents, knowledge, history, tests] = answers.map(({ json }) => json)
-      return { sessions, runs, documents, knowledge, history, tests }
+      const [sessions, runs, documents, knowledge, history, tests, schedules] = answers.map(({ json }) => json)
+      return { sessions, runs, documents, knowledge, history, tests, schedules }
     },
   }
 }
