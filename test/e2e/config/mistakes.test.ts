@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -58,6 +59,11 @@ test('tsc refuses each of sixteen usual mistakes, and says what was meant where 
           .slice(0, 200),
       ]
     })
+    const guide = await readFile(join(root, 'docs/troubleshooting.md'), 'utf8')
+    const told = [...guide.matchAll(/^\| .* \| `((?:NotA|Did|Type|Property)[^`]*)`/gm)].map(([, words = '']) => words)
+    expect(told).toHaveLength(mistakes.length)
+    const isSaid = (words: string) => said.some(([, line = '']) => line.includes(words.replaceAll('\\|', '|')))
+    expect(told.filter((words) => !isSaid(words))).toEqual([])
     expect(Object.fromEntries(said)).toMatchInlineSnapshot(`
       {
         "a duration": "Type '"10 minutes"' is not assignable to type '{ totalMs?: number | undefined; stepMs?: number | undefined; firstChunkMs?: number | undefined; chunkMs?: number | undefined; toolMs?: number | undefined",
