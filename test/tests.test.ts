@@ -17,6 +17,7 @@ const sleepers: Record<string, string> = {
   'e2e/sessions/commands.test.ts': 'the server is killed at several moments of an import',
   'judges/agents.config.ts': 'a program of its own, which looks whether a file is there',
   'fixtures/mcp-server.ts': 'a program of its own, which looks whether a file is there',
+  'support/takeover.ts': 'bench/chat.ts polls with it, outside of vitest',
   'support/mixed-load.ts': 'background runs are only accepted, so they would pile up without a pace',
 }
 
