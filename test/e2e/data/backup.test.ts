@@ -62,8 +62,10 @@ test('a backup of a running server becomes a data folder again, with its session
   expect(found.stdout).toContain(sessionId)
   const passages = await command(project, ['search', 'burrows wombats', '--json', ...at('copy')])
   expect(passages.stdout).toContain('wombat.md')
-  const checked = await command(project, ['knowledge', 'status', '--json', ...at('copy')])
-  expect(JSON.parse(checked.stdout)).toMatchObject({ documents: 1, vectors: 1, pending: 0 })
+  // Vectors are made again by whoever opens the folder, which may still be under way.
+  const status = async () =>
+    JSON.parse((await command(project, ['knowledge', 'status', '--json', ...at('copy')])).stdout)
+  await expect.poll(status, { timeout: 30_000 }).toMatchObject({ documents: 1, vectors: 1, pending: 0 })
   expect(await readdir(project.folder)).not.toContainEqual(expect.stringContaining('.restore-'))
   expect(await readdir(join(project.folder, 'data'))).not.toContainEqual(expect.stringContaining('backup-'))
 }, 60_000)
