@@ -12,6 +12,7 @@ import type {
   ReadText,
 } from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
+import { toHalves } from '../../core/knowledge/half-float.ts'
 import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
 import { wordsOf } from '../../core/text/terms.ts'
 import { inParts } from '../../runtime/batches.ts'
@@ -20,7 +21,6 @@ import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
 import { lexicalEmbedding, wordsEmbedder } from '../embedders/lexical.ts'
 import { shippedTable, staticEmbedding, textEmbedder } from '../embedders/static.ts'
 import { readers, readTextPart } from '../readers/all.ts'
-import { toHalves } from '../vectors/half-float.ts'
 import { createNumberSet, createVocabulary, type NumberSet } from '../words/vocabulary.ts'
 
 const maxChunks = 50_000

@@ -1,5 +1,5 @@
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
-import { fromHalves } from './half-float.ts'
+import { fromHalves } from '../../core/knowledge/half-float.ts'
 
 export function memoryVectors(): VectorStore {
   const tables = new Map<string, VectorTable>()

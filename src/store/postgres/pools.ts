@@ -12,10 +12,11 @@ const retryMs = 5_000
 const lookMs = 15_000
 const longestPauseMs = 1_000
 
-type Kind = 'read' | 'work' | 'bulk'
+type Kind = 'read' | 'vectors' | 'work' | 'bulk'
 
 const kinds: Record<Kind, Limits & { purpose: string; connections: number }> = {
   read: { statementMs: 30_000, purpose: 'reads', connections: 4 },
+  vectors: { statementMs: 30_000, isNearest: true, purpose: 'vectors', connections: 4 },
   work: { statementMs: 120_000, purpose: 'works', connections: 2 },
   bulk: { statementMs: 120_000, purpose: 'bulk works', connections: 1 },
 }
@@ -48,10 +49,10 @@ export class Pools {
   }
 
   /** Statements that change nothing, each by itself; repeated after a lost connection. */
-  readonly read: Sql = {
-    all: (text, params, plan) => this.#reading((sql) => sql.all(text, params, plan)),
-    run: (text, params) => this.#reading((sql) => sql.run(text, params)),
-  }
+  readonly read: Sql = this.#readsOf('read')
+
+  /** The same for statements that find the nearest vectors. */
+  readonly vectors: Sql = this.#readsOf('vectors')
 
   /** Reads of one moment: none of them sees what was committed after the first. */
   snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
@@ -82,8 +83,13 @@ export class Pools {
     for (const pool of pools) await (await pool).end()
   }
 
-  #reading<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#tracked(this.#repeating(() => this.#using('read', (connection) => connection.alone(read))))
+  #readsOf(kind: Kind): Sql {
+    const reading = <T>(read: (sql: Sql) => Promise<T>): Promise<T> =>
+      this.#tracked(this.#repeating(() => this.#using(kind, (connection) => connection.alone(read))))
+    return {
+      all: (text, params, plan) => reading((sql) => sql.all(text, params, plan)),
+      run: (text, params) => reading((sql) => sql.run(text, params)),
+    }
   }
 
   async #repeating<T>(attempt: () => Promise<T>): Promise<T> {

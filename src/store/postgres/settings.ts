@@ -25,6 +25,8 @@ export interface Limits {
   lockMs?: number | undefined
   /** Its statements only look rows up by keys. */
   isLookup?: boolean | undefined
+  /** Its statements find the nearest vectors. */
+  isNearest?: boolean | undefined
 }
 
 /**
@@ -34,9 +36,23 @@ export interface Limits {
 const always = { enable_seqscan: 'off' }
 const lookups = { enable_bitmapscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
-export const settingsOf = (schema: string, { statementMs, lockMs = 10_000, isLookup }: Limits) => ({
+/**
+ * Without an index all vectors are compared, which is fastest in the order of the table. An index of pgvector gives `ef_search`
+ * rows at first; with a condition on the rows it must continue until enough of them pass, at most to `max_scan_tuples`. A
+ * database without pgvector keeps the settings and does nothing with them.
+ */
+const nearest = {
+  enable_seqscan: 'on',
+  'hnsw.ef_search': '100',
+  'hnsw.iterative_scan': 'strict_order',
+  'hnsw.max_scan_tuples': '40000',
+  'hnsw.scan_mem_multiplier': '4',
+}
+
+export const settingsOf = (schema: string, { statementMs, lockMs = 10_000, isLookup, isNearest }: Limits) => ({
   ...always,
   ...(isLookup && lookups),
+  ...(isNearest && nearest),
   search_path: `"${schema}"`,
   // The compiler costs more than the statements take.
   jit: 'off',

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { toHalves } from '../../../src/knowledge/vectors/half-float.ts'
+import { toHalves } from '../../../src/core/knowledge/half-float.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { filesWith } from '../../support/bytes.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, Index } from '@lancedb/lancedb'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { toHalves } from '../../../src/knowledge/vectors/half-float.ts'
+import { toHalves } from '../../../src/core/knowledge/half-float.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { filesWith } from '../../support/bytes.ts'
 
