@@ -74,7 +74,7 @@ export function errorsOf({ sends, streams, firstFragments, longRuns }: Measured)
     .map(({ server, connections, errors, firstError }) => `${server} × ${connections}: ${errors} wrong, ${firstError}`)
 }
 
-export function runsTable({ bare, cells }: Table): string {
+export function runsTable({ bare, stored, cells }: Table): string {
   const header = [
     'Connections',
     'Server',
@@ -83,11 +83,15 @@ export function runsTable({ bare, cells }: Table): string {
     'p99 ms',
     'CPU ms each',
     '× bare',
+    ...(stored === undefined ? [] : ['× SQLite']),
     'loop delay p99 ms',
     'errors',
   ]
   const rows = cells.map((cell) => {
-    const beside = cells.find((other) => other.server === bare && other.connections === cell.connections)
+    const than = (server: string) => {
+      const beside = cells.find((other) => other.server === server && other.connections === cell.connections)
+      return times(cell.cpuMsPerRequest / (beside?.cpuMsPerRequest ?? Number.NaN))
+    }
     return [
       `${cell.connections}`,
       cell.server,
@@ -95,7 +99,8 @@ export function runsTable({ bare, cells }: Table): string {
       two(cell.p50Ms),
       two(cell.p99Ms),
       cell.cpuMsPerRequest.toFixed(4),
-      times(cell.cpuMsPerRequest / (beside?.cpuMsPerRequest ?? Number.NaN)),
+      than(bare),
+      ...(stored === undefined ? [] : [than(stored)]),
       two(cell.loopDelayP99Ms),
       `${cell.errors}`,
     ]

@@ -94,17 +94,20 @@ const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
 const names: Record<string, string> = {
   echo: 'bare node:http',
   sse: 'bare SSE on node:http',
+  yardstick: 'bare node:http and SQLite',
   sdk: 'A2A SDK, in memory',
   agentserve: 'agentserve',
 }
 
 const startUp = await measureStartUp()
-const script = (name: string) => startMeasured(join(import.meta.dirname, 'servers', name))
+const script = (name: string, ...args: string[]) => startMeasured(join(import.meta.dirname, 'servers', name), args)
+const agentserve = await startMeasured(bin, startArgs(join(folder, 'data')))
 const servers: Servers = {
   echo: await script('echo.ts'),
   sse: await script('sse.ts'),
+  yardstick: await script('yardstick.ts', join(folder, 'data', 'agentserve.db'), join(folder, 'yardstick.db')),
   sdk: await script('a2a-sdk.ts'),
-  agentserve: await startMeasured(bin, startArgs(join(folder, 'data'))),
+  agentserve,
 }
 const load = startLoad()
 try {

@@ -6,17 +6,21 @@ import type { MeasuredProcess } from './measured-process.ts'
 export interface Servers {
   echo: MeasuredProcess
   sse: MeasuredProcess
+  yardstick: MeasuredProcess
   sdk: MeasuredProcess
   agentserve: MeasuredProcess
 }
 
-/** Rows that belong together; each is held against `bare` at the same number of connections. */
+/** Rows that belong together; each is held against `bare` and `stored` at the same number of connections. */
 export interface Table {
   title: string
   bare: string
+  /** The least that a durable run costs. */
+  stored?: string
   cells: Cell[]
 }
 
+const yardstick = 'bare node:http and SQLite'
 const connectionCounts = [1, 32, 256]
 const fragmentCount = 20
 const messagesBefore = 100
@@ -36,6 +40,8 @@ export class Scenarios {
   async sends(): Promise<Table> {
     const bare = this.#target('bare node:http', 'echo', 'send', 'echo', '1')
     const targets = [
+      this.#target(yardstick, 'yardstick', 'send', 'echo', '1'),
+      this.#target(`${yardstick}, 20 fragments`, 'yardstick', 'send', 'fragments', `${fragmentCount}`),
       this.#target('A2A SDK, in memory', 'sdk', 'send', 'echo', '1'),
       this.#target('A2A SDK, in memory, 20 fragments', 'sdk', 'send', 'fragments', `${fragmentCount}`),
       this.#target('agentserve, new session', 'agentserve', 'send', 'echo', '1'),
@@ -47,7 +53,7 @@ export class Scenarios {
       for (const target of [bare, ...targets]) cells.push(await this.#measure(target, connections))
       cells.push(await this.#continued(connections))
     }
-    return { title: '`sendMessage`', bare: bare.name, cells }
+    return { title: '`sendMessage`', bare: bare.name, stored: yardstick, cells }
   }
 
   /** Each connection goes on with a session of its own that has 100 messages already, and its agent reads the latest 20. */
@@ -68,7 +74,7 @@ export class Scenarios {
     for (const connections of connectionCounts) {
       for (const target of targets) cells.push(await this.#measure(target, connections))
     }
-    return { title: '`streamMessage` of 20 fragments', bare: targets[0]?.name ?? '', cells }
+    return { title: '`streamMessage` of 20 fragments', bare: targets[0]?.name ?? '', stored: yardstick, cells }
   }
 
   /** Half of what each could do at 256 connections, arriving at an even rate. */
@@ -102,6 +108,7 @@ export class Scenarios {
   #streamTargets(): Target[] {
     return [
       this.#target('bare SSE on node:http', 'sse', 'stream', 'fragments', `${fragmentCount}`),
+      this.#target(yardstick, 'yardstick', 'stream', 'fragments', `${fragmentCount}`),
       this.#target('A2A SDK, in memory', 'sdk', 'stream', 'fragments', `${fragmentCount}`),
       this.#target('agentserve', 'agentserve', 'stream', 'fragments', `${fragmentCount}`),
     ]
