@@ -14,7 +14,7 @@ import { measurePostgres } from './postgres.ts'
 import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
-import { bin, measureStartUp, startArgs } from './start-up.ts'
+import { asStarted, bin, measureStartUp, startArgs } from './start-up.ts'
 import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 import { measureStudio } from './studio.ts'
 import { writeInto } from './write-into.ts'
@@ -101,7 +101,7 @@ const names: Record<string, string> = {
 
 const startUp = await measureStartUp()
 const script = (name: string, ...args: string[]) => startMeasured(join(import.meta.dirname, 'servers', name), args)
-const agentserve = await startMeasured(bin, startArgs(join(folder, 'data')))
+const agentserve = await startMeasured(bin, startArgs(join(folder, 'data')), asStarted.flags, asStarted.environment)
 const servers: Servers = {
   echo: await script('echo.ts'),
   sse: await script('sse.ts'),

@@ -9,6 +9,12 @@ export const thisBuild = join(import.meta.dirname, '..')
 export const bin = binOf(thisBuild)
 export const configFile = join(import.meta.dirname, 'agent.config.ts')
 
+/** What the program starts itself again with (bin/agentserve.js). It can't when it has a channel to its parent, as a measured one. */
+export const asStarted = {
+  flags: ['--max-semi-space-size=16', '--min-semi-space-size=4'],
+  environment: { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '1048576' },
+}
+
 export function binOf(build: string): string {
   return join(build, 'bin/agentserve.js')
 }

@@ -6,7 +6,7 @@ import { measure, type Times } from '../cell.ts'
 import type { Ask } from '../dialect.ts'
 import { startLoad } from '../load-process.ts'
 import { startMeasured } from '../measured-process.ts'
-import { binOf, startArgs } from '../start-up.ts'
+import { asStarted, binOf, startArgs } from '../start-up.ts'
 import type { Benchmark, Figure } from './row.ts'
 
 interface Load {
@@ -47,9 +47,13 @@ export function loadBenchmark(times: Times): Benchmark {
     name: 'load',
     async measure(build) {
       const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
-      // With a channel to its parent the program can't start Node again with this flag.
-      const flags = ['--max-semi-space-size=16']
-      const server = await startMeasured(binOf(build), startArgs(join(folder, 'data'), 'start', build), flags)
+      const { flags, environment } = asStarted
+      const server = await startMeasured(
+        binOf(build),
+        startArgs(join(folder, 'data'), 'start', build),
+        flags,
+        environment,
+      )
       const load = startLoad()
       const figures: Figure[] = []
       try {

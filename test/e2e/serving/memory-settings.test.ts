@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { asStarted } from '../../../bench/start-up.ts'
 import { residentBytes } from '../../support/hostile/load.ts'
 import { createProject, serve } from '../../support/program.ts'
 
@@ -54,7 +55,7 @@ test.runIf(hasGlibc).each(['start', 'dev'] as const)(
   async (name) => {
     const { server, environ, commandLine, run } = await started(name)
     expect(environ).toContain('MALLOC_TRIM_THRESHOLD_=')
-    expect(commandLine).toContain('--max-semi-space-size=16')
+    for (const flag of asStarted.flags) expect(commandLine).toContain(flag)
     expect((await run('flags', 'x')).text).toContain('"[]"')
     const { text } = await run('env', 'x')
     expect([text.includes('MALLOC'), text.includes('AGENTSERVE_MEMORY')]).toEqual([false, false])
