@@ -27,6 +27,8 @@ const program = defineConfig({
   tsconfig: 'tsconfig.build.json',
   dts: { entry: ['src/index.ts', 'src/client/index.ts', 'src/testing/index.ts'] },
   fixedExtension: false,
+  // Nobody reads them there, and each start would.
+  outputOptions: { comments: false },
   deps: {
     // Ink asks for it only when somebody debugs Ink.
     neverBundle: ['react-devtools-core'],

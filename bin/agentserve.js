@@ -2,8 +2,8 @@
 // Plain enough that Node versions far too old still parse it and can say what is missing: no static import, no
 // import.meta, no top-level await. CommonJS, which Node loads sooner.
 var needed = [22, 19]
-/** Of each half of the space for new objects, in MB. */
-var youngGeneration = '--max-semi-space-size=16'
+/** Each half of the space for new objects, in MB: what a start makes fits into 4, and is not copied several times. */
+var youngGeneration = ['--max-semi-space-size=16', '--min-semi-space-size=4']
 var running = process.versions.node.split('.').map(Number)
 
 if (running[0] > needed[0] || (running[0] === needed[0] && running[1] >= needed[1])) start()
@@ -89,7 +89,7 @@ function keepMemorySmall() {
     names.concat('AGENTSERVE_MEMORY').forEach((name) => {
       delete process.env[name]
     })
-    process.execArgv = process.execArgv.filter((flag) => flag !== youngGeneration)
+    process.execArgv = process.execArgv.filter((flag) => youngGeneration.indexOf(flag) < 0)
     return
   }
   var isSet = Object.keys(process.env).some((name) => name.indexOf('MALLOC_') === 0 || name === 'GLIBC_TUNABLES')

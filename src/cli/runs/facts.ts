@@ -5,8 +5,8 @@ import { formatDuration } from '../terminal/duration.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { shownTime } from '../terminal/when.ts'
 import { formatCost } from './cost.ts'
+import { formatCounts } from './counts.ts'
 import { between } from './line.ts'
-import { formatCounts } from './retrieval.ts'
 import { formatUsage, formatUsageDetails, inShort } from './writer.ts'
 
 /** Only this many events of a run are read. */

@@ -1,27 +1,15 @@
 import type { TracedPassage, TracedRetrieval } from '../../core/events/trace.ts'
-import type { Retrieval, RetrievalHit } from '../../core/knowledge/retrieval.ts'
+import type { Retrieval } from '../../core/knowledge/retrieval.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatTable, tableColumns } from '../terminal/table.ts'
 import { terminalJson, terminalLine } from '../terminal/text.ts'
+import { formatCounts, formatRank } from './counts.ts'
 import { formatLines } from './source-line.ts'
 
 /** An agent's own code may record any names and words. */
 const maxLists = 6
 const maxFitWords = 20
 const margin = '    '
-
-/** A search in short: `3 of 20 passages  12 ms`. What an older record does not say is left out. */
-export function formatCounts(hits: readonly RetrievalHit[], durationMs: number | undefined): string {
-  const told = hits.filter((hit) => hit.told).length
-  const all = hits.length === 1 ? '1 passage' : `${hits.length} passages`
-  const count = hits.some((hit) => hit.told !== undefined) ? `${told} of ${all}` : all
-  return [count, ...(durationMs === undefined ? [] : [formatDuration(durationMs)])].join('  ')
-}
-
-/** A place in a list: `2 (0.81)`. */
-export function formatRank({ rank, score }: { rank: number; score: number }): string {
-  return `${rank} (${score.toFixed(2)})`
-}
 
 /** How a search was made, and a row for each passage: the number by which the prompt has it, its places, where it is. */
 export function formatRetrieval(retrieval: TracedRetrieval, width = tableColumns()): string[] {

@@ -4,7 +4,7 @@ import { exit } from '../command/exit-codes.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatFile, formatJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
-import { formatCounts } from './retrieval.ts'
+import { formatCounts } from './counts.ts'
 import { formatSource } from './source-line.ts'
 
 const shownCharacters = 160

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatCounts, formatRetrieval } from '../../../src/cli/runs/retrieval.ts'
+import { formatCounts } from '../../../src/cli/runs/counts.ts'
+import { formatRetrieval } from '../../../src/cli/runs/retrieval.ts'
 import type { TracedPassage, TracedRetrieval } from '../../../src/core/events/trace.ts'
 
 function passage(rank: number, index: number | null, more: Partial<TracedPassage> = {}): TracedPassage {
