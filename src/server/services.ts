@@ -82,10 +82,11 @@ export function composeServices(
     limits: bounds,
     clientInstructions,
   } = config.server
-  const stored = createStore(sessionStorage, logger, (error) => {
+  const failed = (error: unknown) => {
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)
-  })
+  }
+  const stored = createStore(sessionStorage, logger, failed, mode === 'command')
   const telemetry = composeTelemetry(config, { store: stored, runs: () => runs, logger })
   const watched = watchStore(stored, telemetry?.interrupted)
   const notifications = composeNotifications(config, {

@@ -1,6 +1,6 @@
 import type { PostgresStorage } from '../config/settings/postgres.ts'
-import type { ResolvedConfig } from '../config/types.ts'
-import { AppError } from '../core/error.ts'
+import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
+import { AppError, isAppError } from '../core/error.ts'
 import { createKnowledgeDrivers } from '../knowledge/drivers.ts'
 import type { Manifest } from '../store/backup/manifest.ts'
 import type { RestoreOptions } from '../store/backup/restore.ts'
@@ -83,7 +83,7 @@ export function readDatabaseStatus(config: ResolvedConfig): Promise<DatabaseStat
   })
 }
 
-/** Makes the tables that are missing. Throws `unavailable` with what to do. */
+/** Makes the tables that are missing, so that older servers go on working. Throws `unavailable` with what to do. */
 export function prepareDatabase(config: ResolvedConfig): Promise<Prepared> {
   return explained(databaseIn(config), async (database) => {
     const { prepareDatabase: prepare } = await import('../store/sessions/postgres/upkeep/prepare.ts')
@@ -107,18 +107,48 @@ export function countDatabase(config: ResolvedConfig): Promise<Counted> {
   })
 }
 
-/** The statements that make the tables, for a role that may. */
-export async function preparationScript(config: ResolvedConfig): Promise<string> {
-  const { schema, url } = databaseIn(config)
-  const { preparationScript: script } = await import('../store/sessions/postgres/upkeep/prepare.ts')
-  return script(schema, decodeURIComponent(new URL(url).username) || undefined)
+/** Also changes what older servers need, unless one lives; waits for those that are silent. Throws like `prepareDatabase`. */
+export function upgradeDatabase(config: ResolvedConfig, signal: AbortSignal): Promise<Prepared> {
+  return explained(databaseIn(config), async (database) => {
+    const { upgradeDatabase: upgrade } = await import('../store/sessions/postgres/upkeep/prepare.ts')
+    return upgrade(database, signal)
+  })
+}
+
+export interface Preparation {
+  /** The statements, for a role that may make tables. */
+  text: string
+  /** Why they are for an empty database: the real one could not be asked. */
+  unasked: string | undefined
+}
+
+/** What `prepareDatabase` would execute, or with `contracts` what `upgradeDatabase` would. Does not execute it. */
+export async function preparationScript(config: ResolvedConfig, contracts: boolean): Promise<Preparation> {
+  const database = databaseIn(config)
+  const role = decodeURIComponent(new URL(database.url).username) || undefined
+  const { preparationScript: script, wholeScript } = await import('../store/sessions/postgres/upkeep/prepare.ts')
+  try {
+    return { text: (await script(database, role, contracts)).text, unasked: undefined }
+  } catch (error) {
+    // The database can be used, but not by this version.
+    if (isAppError(error) && error.cause === undefined) throw error
+    return { text: wholeScript(database.schema, role), unasked: explainRefusal(error, database.place).message }
+  }
 }
 
 function databaseIn({ server }: ResolvedConfig): PostgresStorage {
   const database = databaseOf(server.sessionStorage)
   if (database !== undefined) return database
-  const message = "The sessions are not in a database. Set server.storage, for example to { type: 'postgres', url }."
-  throw new AppError('invalid_request', message)
+  throw new AppError(
+    'invalid_request',
+    `${whereElse(server.sessionStorage)} \`agentserve storage\` is for sessions in Postgres: set server.storage, for example to { type: 'postgres' }.`,
+  )
+}
+
+function whereElse(storage: ResolvedServerConfig['sessionStorage']): string {
+  if (storage === 'memory') return 'The sessions are in memory, where nothing has to be prepared.'
+  if (!('path' in storage)) return 'The sessions are in a store of your own.'
+  return `The sessions are in the SQLite file ${storage.path}: a server or command that opens it makes and upgrades its tables, and keeps a copy of the earlier version. \`agentserve doctor\` shows its state.`
 }
 
 async function explained<T>(database: PostgresStorage, use: (database: PostgresStorage) => Promise<T>): Promise<T> {

@@ -128,7 +128,7 @@ const floors: Record<string, Floor> = {
       '.',
       'commands',
       'commands/users',
-      'commands/sessions commands/doctor',
+      'commands/sessions commands/doctor commands/storage',
       'commands/runs',
       'browse dev init help mcp tests',
       'chat ingest connect',

@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import type { DatabaseStatus } from '../../server/storage.ts'
+import type { Prepared } from '../../server/storage.ts'
 import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { addProjectFlags, type ProjectOptions } from '../command/flags.ts'
@@ -7,69 +7,62 @@ import type { CommandModule } from '../command/module.ts'
 import { withProject } from '../connect/project.ts'
 import { hint } from '../terminal/called-as.ts'
 import { print, printJson, say } from '../terminal/output.ts'
-import { formatTable } from '../terminal/table.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { showStatus } from './storage/status.ts'
 
 interface StorageOptions extends ProjectOptions {
   print?: boolean
 }
 
+const actions = ['status', 'prepare', 'upgrade']
+
 export const command: CommandModule<StorageOptions> = {
   define: (command) =>
     void addProjectFlags(command)
-      .addArgument(new Argument('[action]', 'the action').choices(['status', 'prepare']).default('status'))
-      .option('--print', 'with prepare: print the statements instead of executing them'),
+      .addArgument(new Argument('[action]', 'the action').choices(actions).default('status'))
+      .option('--print', 'with prepare and upgrade: print the statements instead of executing them'),
   async run({ signal }, options, action = 'status') {
-    if (options.print && action !== 'prepare') throw new UsageError('--print can only be used with prepare.')
+    if (options.print && action === 'status') throw new UsageError('--print can only be used with prepare and upgrade.')
     const storage = await import('../../server/storage.ts')
     return withProject(options, signal, async (config) => {
       const place = storage.placeOfDatabase(config)
+      const json = options.json === true
       if (options.print) {
-        print(await storage.preparationScript(config))
+        const { text, unasked } = await storage.preparationScript(config, action === 'upgrade')
+        if (unasked !== undefined) say(`${unasked} So these are the statements for an empty database.`)
+        print(text)
         return exit.ok
       }
-      if (action === 'status') return showStatus(await storage.readDatabaseStatus(config), place, options.json === true)
-      const { step, applied } = await storage.prepareDatabase(config)
-      if (options.json) printJson({ place, step, applied })
-      else say(`The tables at ${terminalLine(place)} are ${applied === 0 ? 'up to date' : 'ready'} (step ${step}).`)
-      return exit.ok
+      if (action === 'status') return showStatus(await storage.readDatabaseStatus(config), place, json)
+      if (action === 'prepare') return showPrepared(await storage.prepareDatabase(config), place, json)
+      return showUpgraded(await storage.upgradeDatabase(config, signal), place, json)
     })
   },
 }
 
-function showStatus(status: DatabaseStatus, place: string, json: boolean): number {
-  const { schema } = status
-  if (json) printJson({ place, ...status })
-  else showTables(status, place)
-  if (schema.missing === 0) return exit.ok
+function showPrepared({ older: _, ...prepared }: Prepared, place: string, json: boolean): number {
+  if (json) printJson({ place, ...prepared })
+  else sayStep(prepared, place)
+  if (!json && prepared.waiting.length > 0)
+    say(
+      `What older servers can't work with (step ${prepared.waiting.join(', ')}) is left to ${hint('storage upgrade')}.`,
+    )
+  return exit.ok
+}
+
+function showUpgraded(prepared: Prepared, place: string, json: boolean): number {
+  const { waiting, older } = prepared
+  if (json) printJson({ place, ...prepared })
+  else sayStep(prepared, place)
+  if (waiting.length === 0) return exit.ok
   say(
-    `${schema.applied === null ? 'There are no tables yet' : 'Tables are missing'}. ${hint('storage prepare')} makes them.`,
+    `Step ${waiting.join(', ')} was not applied: servers are running that can't work with it. Replace or stop them first:`,
   )
+  for (const { owner, version, address, knows } of older)
+    say(terminalLine(`  ${address ?? 'a command'} (${owner}), version ${version}, knows step ${knows}`))
   return exit.failure
 }
 
-function showTables({ version, role, schema, instances, tables }: DatabaseStatus, place: string): void {
-  print(
-    terminalLine(`Postgres ${version} at ${place}, step ${schema.applied ?? 0} of ${schema.known}, as role ${role}`),
-  )
-  const shown = instances.map(({ key, state, beat_age_seconds, role, version, address, running, queued, owner }) => [
-    String(key),
-    state,
-    `${beat_age_seconds.toFixed(1)} s`,
-    String(running),
-    String(queued),
-    role,
-    version,
-    address ?? '-',
-    owner,
-  ])
-  const head = ['INSTANCE', 'STATE', 'LAST BEAT', 'RUNNING', 'QUEUED', 'ROLE', 'VERSION', 'ADDRESS', 'OWNER']
-  if (shown.length > 0) print(`\n${formatTable(head, shown)}`)
-  if (tables.length === 0) return
-  const sizes = tables.map(({ name, rows, bytes }) => [name, rows === null ? '-' : String(rows), megabytes(bytes)])
-  print(`\n${formatTable(['TABLE', 'ROWS (ABOUT)', 'MB'], sizes)}`)
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1)
+function sayStep({ step, applied }: Pick<Prepared, 'step' | 'applied'>, place: string): void {
+  say(`The tables at ${terminalLine(place)} are ${applied === 0 ? 'up to date' : 'ready'} (step ${step}).`)
 }

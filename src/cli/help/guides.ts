@@ -255,10 +255,18 @@ checked first; if a check fails, nothing is restored.`,
   },
   storage: {
     details: `For sessions in Postgres (\`server.storage\`). \`status\` shows the version of Postgres, the role, the tables and their sizes,
-and the servers that share the database: the seconds since the last beat of each, and how many runs it has. The exit code is 1
-if tables are missing. \`prepare\` makes the tables that are missing, as each server does when it starts. \`prepare --print\` only
-prints the statements, for a database whose owner must execute them, with the rights that the role of the servers needs.`,
-    examples: ['agentserve storage status', 'agentserve storage prepare', 'agentserve storage prepare --print'],
+and the servers that share the database: the seconds since the last beat of each, how many runs it has, and the newest step of the
+tables that it knows. The exit code is 1 if tables are missing, or if a newer version has changed them so that this one can't use them.
+\`prepare\` makes the tables that are missing, as each server does when it starts: older servers go on working. \`upgrade\` also makes
+the changes that older servers can't work with. It fails and names them while such servers run, and waits for those that are silent
+until they count as dead. \`--print\` only prints the statements that are missing, for a database whose owner must execute them, with the
+rights that the role of the servers needs.`,
+    examples: [
+      'agentserve storage status',
+      'agentserve storage prepare',
+      'agentserve storage prepare --print',
+      'agentserve storage upgrade',
+    ],
     page: 'postgres',
   },
   doctor: {

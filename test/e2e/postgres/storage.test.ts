@@ -40,6 +40,7 @@ describePostgres('agentserve storage', () => {
     await client.query(text).finally(() => client.end())
   }
 
+  const url = () => ({ AGENTSERVE_DATABASE_URL: database.url })
   const run = (args: string[], url = database.url) =>
     command(project, ['storage', ...args], '', { AGENTSERVE_DATABASE_URL: url })
 
@@ -74,6 +75,25 @@ describePostgres('agentserve storage', () => {
     await execute('DROP SCHEMA desk CASCADE')
   })
 
+  test('refuses tables that a newer version has changed, and says so in status', async () => {
+    expect((await run(['prepare'])).code).toBe(0)
+    await execute(`INSERT INTO desk.schema_version (step, kind) VALUES (${newestStep + 7}, 'expand')`)
+    expect(await run(['status'])).toMatchObject({ code: 0, stderr: '' })
+    await execute(`INSERT INTO desk.schema_version (step, kind) VALUES (${newestStep + 8}, 'contract')`)
+    const status = await run(['status', '--json'])
+    expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('Install a newer agentserve') })
+    expect(JSON.parse(status.stdout).schema).toMatchObject({ applied: newestStep + 8, strange: newestStep + 8 })
+    for (const args of [['prepare'], ['upgrade'], ['upgrade', '--print'], []]) {
+      const refused = args.length > 0 ? await run(args) : await command(project, ['start', '--port', '0'], '', url())
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('Install a newer agentserve'),
+      })
+    }
+    await execute('DROP SCHEMA desk CASCADE')
+  })
+
   test('makes the tables, once, and shows them with their sizes', async () => {
     const made = await run(['prepare', '--json'])
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -83,11 +103,17 @@ describePostgres('agentserve storage', () => {
       place: expect.stringContaining('schema desk'),
     })
     expect(JSON.parse((await run(['prepare', '--json'])).stdout)).toMatchObject({ applied: 0 })
+    expect(JSON.parse((await run(['upgrade', '--json'])).stdout)).toEqual({
+      ...{ place: expect.stringContaining('schema desk'), step: newestStep, applied: 0, waiting: [], older: [] },
+    })
+    expect(await run(['upgrade'])).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('up to date') })
+    for (const action of ['prepare', 'upgrade'])
+      expect((await run([action, '--print'])).stdout).toMatch(/^[^;]*No step is missing\.\n\n-- [^;]*GRANT USAGE/)
     await project.write('.env', `AGENTSERVE_DATABASE_URL=${database.url}\n`)
     const { tables, ...status } = JSON.parse((await command(project, ['storage', 'status', '--json'])).stdout)
     await project.write('.env', '')
     expect(status).toMatchObject({
-      schema: { name: 'desk', applied: newestStep, known: newestStep, missing: 0 },
+      schema: { name: 'desk', applied: newestStep, known: newestStep, missing: 0, waiting: [], strange: null },
       instances: [],
     })
     const names = tables.map(({ name }: { name: string }) => name)
@@ -99,7 +125,7 @@ describePostgres('agentserve storage', () => {
   test('fails with the reason, and without the password', async () => {
     const wrong = new URL(database.url)
     wrong.password = 'k9-not-to-be-seen'
-    for (const action of ['status', 'prepare']) {
+    for (const action of ['status', 'prepare', 'upgrade']) {
       const end = await run([action, '--json'], wrong.href)
       expect(end).toMatchObject({
         code: 1,
@@ -111,10 +137,21 @@ describePostgres('agentserve storage', () => {
     const elsewhere = await command(project, ['storage', '--config', 'sqlite.config.ts'])
     expect(elsewhere.code).not.toBe(0)
     await project.write('sqlite.config.ts', 'export default {}\n')
-    expect(await command(project, ['storage', '--config', 'sqlite.config.ts'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('The sessions are not in a database. Set server.storage'),
+    for (const action of ['status', 'prepare', 'upgrade']) {
+      expect(await command(project, ['storage', action, '--config', 'sqlite.config.ts'])).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^The sessions are in the SQLite file \S+agentserve\.db: .*set server\.storage/),
+      })
+    }
+    // For a database that is not there yet.
+    const printed = await run(['prepare', '--print'], wrong.href)
+    expect(printed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('CREATE TABLE session'),
+      stderr: expect.stringContaining('So these are the statements for an empty database.'),
     })
+    expect(printed.stdout + printed.stderr).not.toContain('k9-not-to-be-seen')
     expect((await run(['status', '--print'])).code).toBe(2)
   })
 })

@@ -13,14 +13,16 @@ export async function dropPlaces(url: string, prefix: string): Promise<void> {
     await execute(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }
 
-/** The values of all rows, one after the other. */
+/** The values of all rows, one after the other: those of the last statement. */
 export async function execute(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url })
   // A connection that breaks rejects what is asked of it; unheard, the event would end the program.
   client.on('error', () => {})
   await client.connect()
   try {
-    return (await client.query({ text, rowMode: 'array' })).rows.flat()
+    // One result for each statement, which the types of the library don't say.
+    const results = [await client.query({ text, rowMode: 'array' })].flat() as { rows: unknown[][] }[]
+    return results.at(-1)?.rows.flat() ?? []
   } finally {
     await client.end()
   }

@@ -60,9 +60,14 @@ function* describe(found: Examination, place: string): Generator<Finding> {
 }
 
 function tables({ schema, tables }: Examination['status']): Finding {
-  const { name, applied, known, missing } = schema
+  const { name, applied, known, missing, waiting, strange } = schema
   const megabytes = Math.round(tables.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000_000)
-  if (missing === 0) return ok('tables', `schema ${name}, step ${applied} of ${known}, ${megabytes} MB`)
+  if (strange !== null)
+    return wrong('tables', `step ${strange} of schema ${name} is of a newer version`, 'install a newer agentserve')
+  if (missing === 0) {
+    const later = waiting.length === 0 ? '' : `; agentserve storage upgrade applies step ${waiting.join(', ')}`
+    return ok('tables', `schema ${name}, step ${applied} of ${known}, ${megabytes} MB${later}`)
+  }
   const message = `schema ${name} has ${applied === null ? 'no tables yet' : `only ${known - missing} of ${known} steps`}`
   return warning('tables', message, 'start a server, or run agentserve storage prepare')
 }

@@ -3,6 +3,7 @@ import type { WriteNumbers } from '../../../core/store.ts'
 import type { Sql } from '../../postgres/connection.ts'
 import type { Pools } from '../../postgres/pools.ts'
 import type { Owners } from './owners.ts'
+import type { Step } from './schema/steps.ts'
 
 /** Hears what this process has committed, for those elsewhere who wait for it. Costs a look into a map. */
 export interface Commits {
@@ -20,6 +21,8 @@ export interface Database {
   /** A transaction, repeated as a whole after a deadlock. `bulk`: what may take long, one at a time. */
   work<T>(work: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
   owners: Owners
+  /** What this version knows of the tables. */
+  steps: readonly Step[]
   /** Of the groups that were committed. */
   numbers: WriteNumbers
   /** Tell it after the commit, and once per run or more. */

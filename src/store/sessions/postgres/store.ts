@@ -16,7 +16,8 @@ import { Owners } from './owners.ts'
 import { pushStore } from './push.ts'
 import { reading } from './reading/reading.ts'
 import { scheduleStore } from './schedules.ts'
-import { checkDatabase, prepareSchema } from './schema/prepare.ts'
+import { openSchema } from './schema/open.ts'
+import { steps as allSteps, type Step } from './schema/steps.ts'
 import { searching } from './search/search.ts'
 import { sessions } from './sessions.ts'
 import { summaries } from './summaries.ts'
@@ -35,11 +36,16 @@ export interface PostgresStoreOptions extends Omit<PostgresOptions, 'logger' | '
   clock?: Clock | undefined
   /** Maximum size of one read, unless a single run or session has more; default 32 MB. */
   maxReadBytes?: number | undefined
+  /** Whether it applies steps that older versions can't work with, once none of those lives. Default: no. */
+  contracts?: boolean | undefined
+  /** The steps of the tables that this version knows; default: all. */
+  steps?: readonly Step[] | undefined
 }
 
 /** Sessions and runs in a Postgres database, for any number of processes. */
 export function postgresStore(options: PostgresStoreOptions): SessionStore {
   const { schema = 'agentserve', connections = 'direct', logger = silentLogger, clock = Date.now } = options
+  const { steps = allSteps, contracts = false } = options
   let pools: Pools | undefined
 
   const opened = (): Pools => {
@@ -65,6 +71,7 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
     read,
     work: (work, kind) => telling(() => opened().work(work, kind)),
     owners,
+    steps,
     numbers: { commits: 0, writes: 0, commitMs: 0 },
     get commits() {
       return clustering.wires
@@ -77,15 +84,7 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
   async function open(): Promise<void> {
     if (pools !== undefined) return
     const opening = new Pools({ ...options, schema, connections, logger })
-    await telling(async () => {
-      const connection = await opening.connect('setup', { statementMs: 60_000 })
-      try {
-        await checkDatabase(connection)
-        await prepareSchema(connection, schema)
-      } finally {
-        await connection.close()
-      }
-    })
+    await telling(() => openSchema(opening, { steps, contracts }))
     pools = opening
     try {
       await telling(runs.open)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { schemaScript } from '../../../../src/store/sessions/postgres/schema/prepare.ts'
+import { schemaScript } from '../../../../src/store/sessions/postgres/schema/script.ts'
 import { type Step, steps } from '../../../../src/store/sessions/postgres/schema/steps.ts'
 import { postgresStore } from '../../../../src/store/sessions/postgres/store.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'

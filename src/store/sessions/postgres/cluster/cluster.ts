@@ -42,7 +42,7 @@ export function postgresCluster(database: Database, lost: () => void): PostgresC
 
   const cluster: StoreCluster = {
     async join(self) {
-      const key = await controlling((sql) => instances.insert(sql, self))
+      const key = await controlling((sql) => instances.insert(sql, self, database.steps))
       owners.joined(self.owner, key)
       await wires.open(key)
       const peers = await controlling((sql) => instances.readPeers(sql, key))

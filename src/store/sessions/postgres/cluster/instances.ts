@@ -2,12 +2,13 @@ import type { Beat, Instance, Peer } from '../../../../core/cluster/cluster.ts'
 import { AppError } from '../../../../core/error.ts'
 import type { Sql } from '../../../postgres/connection.ts'
 import { oldestTransactionSeconds } from '../../../postgres/oldest-transaction.ts'
-import { mayWrite } from '../schema/instances.ts'
-import { newestStep } from '../schema/steps.ts'
+import { type AppliedStep, assertUsable, newestOf } from '../schema/applied.ts'
+import { isAlive } from '../schema/instances.ts'
+import { sharedLock } from '../schema/lock.ts'
+import type { Step } from '../schema/steps.ts'
 
 /** The rows of instances. No clock but the database's is looked at, and that only to forget old rows. */
 
-export const isAlive = `joined_at IS NOT NULL AND ${mayWrite}`
 export const isOver = '(dead_at IS NOT NULL OR left_at IS NOT NULL)'
 
 /** What a dead owner may leave: active runs and idempotency keys at work. Each is one probe of an index. */
@@ -16,8 +17,10 @@ const leavesWork = `coalesce(
   (SELECT true FROM claim WHERE owner = instance_key AND run_id IS NULL AND answer IS NULL LIMIT 1), false)`
 
 // The answer of an earlier attempt may have been lost: an instance that has had no beat may join again.
-const insertInstance = `INSERT INTO instance AS i (owner, role, address, app_version, entities, dead_after_ms, schema_known, joined_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+// Who applies a contract step sees it, or it sees the step afterwards.
+const insertInstance = `WITH turn AS MATERIALIZED (SELECT ${sharedLock})
+  INSERT INTO instance AS i (owner, role, address, app_version, entities, dead_after_ms, schema_known, joined_at)
+  SELECT $1, $2, $3, $4, $5, $6::int, $7::int, clock_timestamp() FROM turn
   ON CONFLICT (owner) DO UPDATE SET role = excluded.role, address = excluded.address, app_version = excluded.app_version,
     entities = excluded.entities, dead_after_ms = excluded.dead_after_ms, schema_known = excluded.schema_known, joined_at = excluded.joined_at
   WHERE i.joined_at IS NULL OR (i.beat = 0 AND i.dead_at IS NULL AND i.left_at IS NULL)
@@ -26,12 +29,19 @@ const insertInstance = `INSERT INTO instance AS i (owner, role, address, app_ver
 const deleteOld = `DELETE FROM instance WHERE ${isOver} AND coalesce(dead_at, left_at) < clock_timestamp() - interval '1 hour'
   AND NOT ${leavesWork}`
 
-export async function insert(sql: Sql, self: Instance): Promise<number> {
+/** Throws `unavailable` when the tables were changed since they were looked at, so that it can't work with them. */
+export async function insert(sql: Sql, self: Instance, known: readonly Step[]): Promise<number> {
   const { owner, role, address, version, entities, deadAfterMs } = self
   await sql.run(deleteOld)
-  const params = [owner, role, address, version, JSON.stringify(entities), deadAfterMs, newestStep]
+  const params = [owner, role, address, version, JSON.stringify(entities), deadAfterMs, newestOf(known)]
   const [row] = await sql.all<{ instance_key: number }>(insertInstance, params)
   if (row === undefined) throw new AppError('conflict', `The instance '${owner}' has joined already.`)
+  try {
+    assertUsable(known, await sql.all<AppliedStep>(`SELECT step, kind FROM schema_version`))
+  } catch (error) {
+    await leave(sql, row.instance_key)
+    throw error
+  }
   return row.instance_key
 }
 

@@ -4,8 +4,8 @@ import type { Recovered } from '../../../../core/store.ts'
 import type { Sql } from '../../../postgres/connection.ts'
 import { LostCommit } from '../../../postgres/transaction.ts'
 import type { Database } from '../database.ts'
-import { aliveInstances } from '../schema/instances.ts'
-import { isAlive, isOver } from './instances.ts'
+import { aliveInstances, isAlive } from '../schema/instances.ts'
+import { isOver } from './instances.ts'
 import { findWaiting, type Taken, takeRun } from './take-over.ts'
 
 const selectRoles = `SELECT

@@ -1,101 +1,124 @@
-import { AppError } from '../../../../core/error.ts'
+import { pause } from '../../../../runtime/abort.ts'
 import type { Connection, Sql } from '../../../postgres/connection.ts'
-import { inTransaction } from '../../../postgres/transaction.ts'
-import { newestStep, type Step, steps } from './steps.ts'
+import {
+  type AppliedStep,
+  appliedSteps,
+  assertUsable,
+  missingSteps,
+  type OlderInstance,
+  olderInstances,
+} from './applied.ts'
+import { withSchemaLock } from './lock.ts'
+import { indexText, recordOf, versions } from './script.ts'
+import { type Step, steps } from './steps.ts'
 
-const oldestVersion = 150_000
+/** Who waits for a lock of a table makes all wait who come after. */
+const lockMs = 2_000
+const attempts = 6
+const longestPauseMs = 4_000
 
-const versions = `CREATE TABLE IF NOT EXISTS schema_version (step int PRIMARY KEY,
-  kind text NOT NULL CHECK (kind IN ('expand', 'contract')), at timestamptz NOT NULL DEFAULT now())`
-
-/** Everything that `prepareSchema` would execute in an empty database, for a role that may. */
-export function schemaScript(schema: string, wanted: readonly Step[] = steps): string {
-  const lines = wanted.map(
-    ({ step, kind, sql }) => `${sql.trim()}\nINSERT INTO schema_version (step, kind) VALUES (${step}, '${kind}');`,
-  )
-  return [
-    `CREATE SCHEMA IF NOT EXISTS "${schema}";`,
-    `SET search_path = "${schema}";`,
-    'BEGIN;',
-    `${versions};`,
-    ...lines,
-    'COMMIT;',
-    '',
-  ].join('\n')
+export interface SchemaOptions {
+  schema: string
+  /** What this version knows; default: all. */
+  known?: readonly Step[] | undefined
+  /** Also the contract steps that no living instance minds. */
+  contracts: boolean
+  /** Opens a connection beside the one that has the lock; its statements take as long as they need. */
+  another: () => Promise<Connection>
 }
 
-/** Throws `unavailable` for a database that can't be used, and an error of the database's own kind for a standby. */
-export async function checkDatabase(connection: Connection): Promise<void> {
-  const [row] = await connection.all<{
-    number: string
-    version: string
-    encoding: string
-    sync: string
-    reads: string
-  }>(
-    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
-       current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS sync,
-       current_setting('transaction_read_only') AS reads`,
-  )
-  if (Number(row?.number) < oldestVersion)
-    throw unusable(`Postgres ${row?.version} is too old. Use version 15 or newer.`)
-  // As a statement that writes would be refused. A failover may be under way.
-  if (row?.reads === 'on') throw Object.assign(new Error('The database takes no writes.'), { code: '25006' })
-  if (row?.encoding !== 'UTF8') throw unusable(`The database has the encoding ${row?.encoding}. Use one with UTF8.`)
-  if (row.sync === 'off' || row.sync === 'local') {
-    throw unusable(
-      `synchronous_commit is '${row.sync}' for this role, so acknowledged runs could be lost. Set it to 'on'.`,
-    )
-  }
+export interface Prepared {
+  /** Steps that were applied, in this order. */
+  applied: number[]
+  /** Contract steps that are still to be applied. `older`: the instances that mind the first of them, if that was asked. */
+  waiting: number[]
+  older: OlderInstance[]
 }
+
+type Found = { apply: Step } | { waiting: Step[]; older: OlderInstance[] }
 
 /**
- * Applies the steps that are missing, while other servers wait. Throws `unavailable` when a newer version has changed the
- * tables in a way that this one can't work with, or when the role may not create tables.
+ * Applies the steps that are missing, one transaction each, while other servers work and those that start wait. Throws
+ * `unavailable` when a newer version has changed the tables in a way that this one can't work with, and what the database
+ * throws, such as when the role may not create tables. What was applied before stays.
  */
-export async function prepareSchema(connection: Connection, schema: string): Promise<void> {
-  const known = await connection.alone((sql) => appliedSteps(sql, schema))
-  if (known !== undefined && isUsable(known)) return
-  await inTransaction(connection, async (sql) => {
-    // Servers that start together wait here: IF NOT EXISTS alone is not safe against each other.
-    await sql.all(`SELECT pg_advisory_xact_lock(hashtext($1))`, [`agentserve:${schema}`])
-    const there = await appliedSteps(sql, schema)
-    if (there === undefined) await connection.exec(`CREATE SCHEMA IF NOT EXISTS "${schema}"; ${versions}`)
-    const applied = there ?? []
-    if (isUsable(applied)) return
-    for (const one of steps) {
-      if (applied.some(({ step }) => step === one.step)) continue
-      await connection.exec(one.sql)
-      await sql.run('INSERT INTO schema_version (step, kind) VALUES ($1, $2)', [one.step, one.kind])
-    }
-  })
-}
-
-export type AppliedStep = Pick<Step, 'step' | 'kind'>
-
-/** Undefined: there are no tables yet. */
-export async function appliedSteps(sql: Sql, schema: string): Promise<AppliedStep[] | undefined> {
-  // Not to_regclass: what it knows of names may be older than the lock that the caller waited for.
-  const found = await sql.all(
-    `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-     WHERE nspname = $1 AND relname = 'schema_version'`,
-    [schema],
-  )
-  if (found.length === 0) return undefined
-  return sql.all<AppliedStep>('SELECT step, kind FROM schema_version ORDER BY step')
-}
-
-/** Whether nothing has to be applied. */
-function isUsable(applied: readonly AppliedStep[]): boolean {
-  const strange = applied.find(({ step, kind }) => step > newestStep && kind === 'contract')
-  if (strange !== undefined) {
-    throw unusable(
-      `The tables have version ${strange.step}, and this server knows ${newestStep}. Install a newer agentserve.`,
+export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<Prepared> {
+  const { schema, known = steps } = options
+  const there = await connection.alone((sql) => appliedSteps(sql, schema))
+  if (there !== undefined && isComplete(known, there)) return { applied: [], waiting: [], older: [] }
+  const applied: number[] = []
+  for (;;) {
+    const found = await withPatience(() =>
+      withSchemaLock(connection, schema, (sql) => applyNext(connection, sql, options)),
     )
+    if ('waiting' in found) return { applied, waiting: found.waiting.map(({ step }) => step), older: found.older }
+    applied.push(found.apply.step)
   }
-  return steps.every(({ step }) => applied.some((one) => one.step === step))
 }
 
-function unusable(message: string): AppError {
-  return new AppError('unavailable', message)
+/** Throws like `prepareSchema`. */
+function isComplete(known: readonly Step[], applied: readonly AppliedStep[]): boolean {
+  assertUsable(known, applied)
+  const { expand, contract } = missingSteps(known, applied)
+  return expand.length + contract.length === 0
+}
+
+async function applyNext(connection: Connection, sql: Sql, options: SchemaOptions): Promise<Found> {
+  const found = await findNext(connection, sql, options)
+  if (!('apply' in found)) return found
+  const { apply: step } = found
+  if (step.index === undefined) {
+    await connection.exec(`SET LOCAL lock_timeout = '${lockMs}'`)
+    await connection.exec(step.sql)
+  } else {
+    // Nothing is under way in this transaction meanwhile.
+    await connection.exec('SET LOCAL idle_in_transaction_session_timeout = 0')
+    await makeIndex(options, step.index, step.sql)
+  }
+  await connection.exec(recordOf(step))
+  return found
+}
+
+async function findNext(connection: Connection, sql: Sql, options: SchemaOptions): Promise<Found> {
+  const { schema, known = steps, contracts } = options
+  const there = await appliedSteps(sql, schema)
+  if (there === undefined) await connection.exec(`CREATE SCHEMA IF NOT EXISTS "${schema}"; ${versions}`)
+  const applied = there ?? []
+  assertUsable(known, applied)
+  const { expand, contract } = missingSteps(known, applied)
+  const [first] = expand
+  if (first !== undefined) return { apply: first }
+  const [next] = contract
+  if (next === undefined || !contracts) return { waiting: contract, older: [] }
+  const older = await olderInstances(sql, next.step)
+  return older.length === 0 ? { apply: next } : { waiting: contract, older }
+}
+
+/** A lock that came too late is asked for again: meanwhile others go on. */
+async function withPatience<T>(work: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '55P03' || made === attempts) throw error
+      await pause(Math.min(longestPauseMs, 250 * 2 ** made))
+    }
+  }
+}
+
+/** One that broke while it was made is there, but of no use, and is made anew. */
+async function makeIndex({ schema, another }: SchemaOptions, name: string, text: string): Promise<void> {
+  const connection = await another()
+  try {
+    const [found] = await connection.all<{ valid: boolean }>(
+      `SELECT indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = $2`,
+      [schema, name],
+    )
+    if (found?.valid === true) return
+    if (found !== undefined) await connection.exec(`DROP INDEX CONCURRENTLY "${schema}"."${name}"`)
+    await connection.exec(indexText(schema, text))
+  } finally {
+    await connection.close()
+  }
 }

@@ -1,11 +1,20 @@
 /**
- * The tables, as numbered steps that are never changed once released. `expand`: servers of the earlier version go on working
- * beside it. `contract`: they don't.
+ * The tables, as numbered steps that are never changed once released. Each is a transaction of its own, and may need all
+ * steps before it, but an `expand` step no `contract` step.
+ *
+ * `expand`: servers that don't know it go on working; applied by the first server or command that does. `contract`: they
+ * don't; applied by `storage upgrade`, or by a server that starts when no instance lives that does not know it. So what a
+ * server writes and reads must suit the tables before and after a contract step.
  */
 export interface Step {
   step: number
   kind: 'expand' | 'contract'
   sql: string
+  /**
+   * The name of an index that `sql` makes with CREATE INDEX CONCURRENTLY, and nothing else: others write to the table
+   * meanwhile. It names the table as {schema}.table. For tables that may be large; who applies it waits until it is made.
+   */
+  index?: string
 }
 
 /*

@@ -12,12 +12,13 @@ const statementMs = 60_000
 /** Fails with what the library throws: see `explainRefusal`. */
 export async function withDatabase<T>(
   options: DatabaseOptions,
-  use: (connection: Connection) => Promise<T>,
-  limits = { statementMs },
+  use: (connection: Connection, pools: Pools) => Promise<T>,
+  limits: { statementMs?: number } = { statementMs },
 ): Promise<T> {
-  const connection = await new Pools({ ...options, logger: silentLogger }).connect('command', limits)
+  const pools = new Pools({ ...options, logger: silentLogger })
+  const connection = await pools.connect('command', limits)
   try {
-    return await use(connection)
+    return await use(connection, pools)
   } finally {
     await connection.close()
   }

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../postgres/connection.ts'
 import { oldestTransactionSeconds } from '../../../postgres/oldest-transaction.ts'
 import { inTransaction } from '../../../postgres/transaction.ts'
-import { checkDatabase } from '../schema/prepare.ts'
+import { checkDatabase } from '../schema/database.ts'
 import { documentsOf, has, hotStatement } from '../writing/hot-statement.ts'
 import { type DatabaseOptions, withDatabase } from './database.ts'
 import { type DatabaseStatus, statusOf } from './status.ts'

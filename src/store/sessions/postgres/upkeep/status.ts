@@ -1,6 +1,6 @@
 import type { Connection } from '../../../postgres/connection.ts'
-import { appliedSteps } from '../schema/prepare.ts'
-import { newestStep, steps } from '../schema/steps.ts'
+import { appliedSteps, missingSteps, newestOf, strangeStep } from '../schema/applied.ts'
+import { steps as allSteps, type Step } from '../schema/steps.ts'
 import { type DatabaseOptions, withDatabase } from './database.ts'
 
 export interface DatabaseStatus {
@@ -8,10 +8,23 @@ export interface DatabaseStatus {
   version: string
   /** What this connection is. */
   role: string
-  /** Of the tables: `applied` is null when there are none, `missing` is what a server would make. */
-  schema: { name: string; applied: number | null; known: number; missing: number }
+  schema: SchemaStatus
   instances: InstanceStatus[]
   tables: TableStatus[]
+}
+
+export interface SchemaStatus {
+  name: string
+  /** The newest step of the tables; null: there are none. */
+  applied: number | null
+  /** The newest step of this version. */
+  known: number
+  /** How many steps a server would apply when it starts. */
+  missing: number
+  /** Contract steps that are still to be applied: see `storage upgrade`. */
+  waiting: number[]
+  /** A step of a newer version, after which this one can't work with the tables. */
+  strange: number | null
 }
 
 export interface InstanceStatus {
@@ -20,6 +33,8 @@ export interface InstanceStatus {
   role: 'server' | 'guest'
   version: string
   address: string | null
+  /** Its newest step. */
+  schema_known: number
   state: 'alive' | 'dead' | 'left'
   joined_at: string
   /** Since its last sign of life, by the clock of the database. */
@@ -36,24 +51,35 @@ export interface TableStatus {
   bytes: number
 }
 
-export function readStatus(options: DatabaseOptions): Promise<DatabaseStatus> {
-  return withDatabase(options, (connection) => statusOf(connection, options.schema))
+export function readStatus(options: DatabaseOptions, known?: readonly Step[]): Promise<DatabaseStatus> {
+  return withDatabase(options, (connection) => statusOf(connection, options.schema, known))
 }
 
-export async function statusOf(connection: Connection, name: string): Promise<DatabaseStatus> {
+export async function statusOf(
+  connection: Connection,
+  name: string,
+  known: readonly Step[] = allSteps,
+): Promise<DatabaseStatus> {
   const [server] = await connection.alone((sql) =>
     sql.all<{ version: string; role: string }>(
       `SELECT split_part(current_setting('server_version'), ' ', 1) AS version, current_user AS role`,
     ),
   )
   const found = await connection.alone((sql) => appliedSteps(sql, name))
-  const missing = steps.filter(({ step }) => !found?.some((one) => one.step === step)).length
-  const applied = found === undefined ? null : Math.max(0, ...found.map(({ step }) => step))
+  const { expand, contract } = missingSteps(known, found)
+  const schema: SchemaStatus = {
+    name,
+    applied: found === undefined ? null : newestOf(found),
+    known: newestOf(known),
+    missing: found === undefined ? known.length : expand.length,
+    waiting: found === undefined ? [] : contract.map(({ step }) => step),
+    strange: strangeStep(known, found)?.step ?? null,
+  }
   return {
     version: server?.version ?? '',
     role: server?.role ?? '',
-    schema: { name, applied, known: newestStep, missing },
-    instances: missing === 0 ? await readInstances(connection) : [],
+    schema,
+    instances: found === undefined || schema.applied === 0 ? [] : await readInstances(connection),
     tables: found === undefined ? [] : await readTables(connection, name),
   }
 }
@@ -62,10 +88,10 @@ export async function statusOf(connection: Connection, name: string): Promise<Da
 function readInstances(connection: Connection): Promise<InstanceStatus[]> {
   return connection.alone((sql) =>
     sql.all<InstanceStatus>(`
-      SELECT instance_key AS key, owner, role, app_version AS version, address, state, joined_at, beat_age_seconds,
+      SELECT instance_key AS key, owner, role, app_version AS version, address, schema_known, state, joined_at, beat_age_seconds,
         coalesce(running, 0) AS running, coalesce(queued, 0) AS queued
       FROM (
-        SELECT instance_key, owner, role, app_version, address, coalesce(dead_at, left_at) AS gone_at,
+        SELECT instance_key, owner, role, app_version, address, schema_known, coalesce(dead_at, left_at) AS gone_at,
           CASE WHEN dead_at IS NOT NULL THEN 'dead' WHEN left_at IS NOT NULL THEN 'left' ELSE 'alive' END AS state,
           to_char(joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS joined_at,
           round(extract(epoch FROM clock_timestamp() - beat_at), 1)::float8 AS beat_age_seconds

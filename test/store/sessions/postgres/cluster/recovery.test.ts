@@ -7,6 +7,7 @@ import { LostCommit } from '../../../../../src/store/postgres/transaction.ts'
 import { Recovery } from '../../../../../src/store/sessions/postgres/cluster/recovery.ts'
 import type { Database } from '../../../../../src/store/sessions/postgres/database.ts'
 import { Owners } from '../../../../../src/store/sessions/postgres/owners.ts'
+import { steps } from '../../../../../src/store/sessions/postgres/schema/steps.ts'
 import { postgresStore } from '../../../../../src/store/sessions/postgres/store.ts'
 import { at } from '../../../../contract/session-store/builders.ts'
 import { begin, join, kill, peerOf } from '../../../../contract/store-cluster/members.ts'
@@ -30,6 +31,7 @@ describePostgres('a takeover on Postgres', () => {
     const { key: own } = await peerOf(witness, taker)
     let isAway = false
     const database: Database = {
+      steps,
       pools,
       read: pools.read,
       /** As when the database is away from the commit on, and for long. */
