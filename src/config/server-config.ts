@@ -42,6 +42,7 @@ export function resolveServer(
     vectorDb: resolveVectorDb(server.vectorDb, place),
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
     authKeys: overrides.keys ?? auth.keys,
+    jwt: auth.jwt,
     allowUnauthenticated: overrides.allowUnauthenticated ?? server.allowUnauthenticated,
     retention: { maxAgeMs: retention.maxAge, maxSessions: retention.maxSessions },
   }

@@ -8,6 +8,7 @@ import type { GivenPrices } from '../models/prices/cost.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { Address } from './settings/address.ts'
+import type { ResolvedJwt } from './settings/jwt.ts'
 import type { ResolvedKey } from './settings/keys.ts'
 import type { PostgresStorage } from './settings/postgres.ts'
 import type { CheckedServer, SqliteStorage, SummaryManagerLike } from './settings/server.ts'
@@ -49,6 +50,8 @@ export interface ResolvedServerConfig
   maxRequestBytes: number
   summaryManager: SummaryManagerLike | undefined
   authKeys: ResolvedKey[]
+  /** Tokens that are accepted beside keys. */
+  jwt: ResolvedJwt | undefined
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }
 

@@ -4,34 +4,67 @@ import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
-import { decodeParams, parseTarget, type RouteTable } from './router.ts'
-import { type Caller, createAuthenticator, presentsKey, unauthorized } from './security/auth.ts'
+import { decodeParams, parseTarget, type RouteMatch, type RouteTable } from './router.ts'
+import { bearerOf, type Caller, createAuthenticator, presentsKey, unauthorized } from './security/auth.ts'
 import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
 import { changesState, checkOrigin } from './security/origin.ts'
 import { proofHeaders } from './security/proof.ts'
 import { assertScopes } from './security/scope.ts'
 import type { WrongKeys } from './security/wrong-keys.ts'
+import type { Tokens } from './tokens/tokens.ts'
 
 /**
  * Everything decided about a request before its handler runs. Finds the route and fills the exchange. Gives a reply
- * when no handler is needed (preflight, OPTIONS), undefined otherwise. Throws AppErrors.
+ * when no handler is needed (preflight, OPTIONS), undefined otherwise. Throws AppErrors. A promise for a request with a
+ * token alone: keys are compared at once.
  */
-export type Admit = (exchange: Exchange, table: RouteTable) => Reply | undefined
+export type Admit = (exchange: Exchange, table: RouteTable) => Reply | undefined | Promise<Reply | undefined>
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Admit {
-  const authenticator = createAuthenticator(settings.authKeys)
+  const { authKeys, tokens } = settings
+  const isProtected = authKeys.length > 0 || tokens !== undefined
+  const authenticator = createAuthenticator(authKeys)
   const limitRate = createRateLimit(settings)
   const cors = createCors(settings)
-  const checkHost = createHostCheck({ ...settings, authenticated: authenticator !== undefined })
-  const identify = ({ headers, remoteAddress }: Exchange): Caller | undefined => {
-    if (authenticator === undefined) return undefined
+  const checkHost = createHostCheck({ ...settings, authenticated: isProtected })
+  const identify = ({ headers, remoteAddress }: Exchange): Caller | Promise<Caller> | undefined => {
+    if (!isProtected) return undefined
     const caller = authenticator.identify(headers)
     if (caller !== undefined) return caller
+    const token = tokens && bearerOf(headers)
+    if (token !== undefined && tokens?.isToken(token) === true) return verified(tokens, token, remoteAddress)
     wrongKeys.refuse(remoteAddress, presentsKey(headers))
-    throw unauthorized(headers)
+    throw unauthorized(headers, tokens !== undefined)
+  }
+  const verified = async (tokens: Tokens, token: string, address: string | undefined): Promise<Caller> => {
+    const found = await tokens.verify(token)
+    if ('caller' in found) return found.caller
+    if (found.isGuess) wrongKeys.refuse(address, true)
+    throw found.refused
+  }
+  const enter = (
+    exchange: Exchange,
+    table: RouteTable,
+    match: RouteMatch | undefined,
+    caller: Caller | undefined,
+  ): Reply | undefined => {
+    if (caller !== undefined) {
+      exchange.caller = caller.caller
+      exchange.userId = caller.userId
+      exchange.scopes = caller.scopes
+    }
+    limitRate?.(exchange)
+    if (match !== undefined && exchange.scopes !== undefined) assertScopes(exchange.scopes, match.route.scope)
+    return arrive(exchange, table, match)
+  }
+  const arrive = (exchange: Exchange, table: RouteTable, match: RouteMatch | undefined): Reply | undefined => {
+    if (match === undefined) return withoutRoute(exchange, table)
+    if (match.params !== undefined) exchange.params = decodeParams(match.params)
+    refuseAnnouncedSize(exchange.incoming, exchange.maxBodyBytes)
+    return undefined
   }
   return (exchange, table) => {
     const { incoming, headers, method } = exchange
@@ -59,23 +92,13 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
     const open = isOpen(exchange, table)
     if (changesState(method)) {
       // `*` trusts no page: a page still needs a key, which is checked next.
-      const hasKey = !open && authenticator !== undefined && presentsKey(headers)
+      const hasKey = !open && isProtected && presentsKey(headers)
       checkOrigin(headers, hasKey ? cors.isAllowed : cors.isListed)
     }
-    if (!open) {
-      const known = identify(exchange)
-      if (known !== undefined) {
-        exchange.caller = known.caller
-        exchange.userId = known.userId
-        exchange.scopes = known.scopes
-      }
-      limitRate?.(exchange)
-      if (match !== undefined && exchange.scopes !== undefined) assertScopes(exchange.scopes, match.route.scope)
-    }
-    if (match === undefined) return withoutRoute(exchange, table)
-    if (match.params !== undefined) exchange.params = decodeParams(match.params)
-    refuseAnnouncedSize(incoming, exchange.maxBodyBytes)
-    return undefined
+    if (open) return arrive(exchange, table, match)
+    const caller = identify(exchange)
+    if (caller instanceof Promise) return caller.then((known) => enter(exchange, table, match, known))
+    return enter(exchange, table, match, caller)
   }
 }
 

@@ -3,6 +3,7 @@ import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import type { Reply } from './reply.ts'
 import type { AuthKey } from './security/auth.ts'
+import type { Tokens } from './tokens/tokens.ts'
 
 /** The outcome of a request for the log, without content. */
 export interface RequestRecord {
@@ -41,6 +42,7 @@ export interface KernelConfig {
   allowMethods?: readonly string[] | undefined
   allowHeaders?: readonly string[] | undefined
   allowHosts: readonly string[]
+  /** Without keys and `tokens`, every caller is `anonymous`. */
   authKeys: readonly AuthKey[]
   /** Addresses and ranges of the proxies whose `X-Forwarded-For` names the caller's address. */
   trustProxy: readonly string[]
@@ -65,6 +67,8 @@ interface OwnSettings {
   heartbeatMs: number
   /** How long a stream waits for its reader to drain the socket. */
   stallTimeoutMs: number
+  /** Accepted beside keys. */
+  tokens: Tokens | undefined
   logger: Logger
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
@@ -89,6 +93,7 @@ const ownDefaults: OwnSettings = {
   maxHeaders: 100,
   heartbeatMs: 15_000,
   stallTimeoutMs: 30_000,
+  tokens: undefined,
   logger: silentLogger,
   clock: Date.now,
   onRequest: undefined,

@@ -55,7 +55,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let streams = 0
   const bodies = new BodyBudget({
     totalBytes: limits.bodiesBytes,
-    perCallerBytes: settings.authKeys.length === 0 ? undefined : limits.bodiesPerKeyBytes,
+    perCallerBytes:
+      settings.authKeys.length === 0 && settings.tokens === undefined ? undefined : limits.bodiesPerKeyBytes,
     waitMs: settings.bodyWaitMs,
   })
   let waiting: (() => void)[] = []
@@ -146,7 +147,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     let writing = false
     try {
       if (whenClosing !== undefined) throw new AppError('unavailable', 'The server is stopping.')
-      let reply = admit(exchange, table)
+      const admitted = admit(exchange, table)
+      let reply = admitted instanceof Promise ? await admitted : admitted
+      // While a token was checked, the client may have left.
+      if (exchange.answered || exchange.outgoing.destroyed) return
       if (reply === undefined) {
         if (active.size - streams > limits.requests && exchange.route?.scope !== 'open') throw overloaded()
         if (exchange.route?.takesLong !== true) exchange.startDeadline((error) => answerInstead(exchange, error))

@@ -1,45 +1,53 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { limitRuns } from '../service/access/run-quota.ts'
+import { RunQuota } from '../service/access/run-quota.ts'
 import { scopeToUser } from '../service/access/user-scope.ts'
 import type { Services } from '../service/services.ts'
 import { parseTraceparent, toTraceparent } from '../telemetry/trace-context.ts'
 
+/** Callers with a token are as many as the issuer has users; the services of others are made again. */
+const manyCallers = 1_000
+
+type CallerSettings = Pick<ResolvedServerConfig, 'authKeys' | 'jwt' | 'limits'>
+
 /**
- * The services per caller: restricted to the data of the key's user, with a limit on the caller's runs. Created at a
- * caller's first request and cached; there is one caller per key. `traced`: runs record the trace of their request.
+ * The services per caller: restricted to the data of the user of its key or token, with a limit on the caller's runs.
+ * Created at a caller's first request and cached. `traced`: runs record the trace of their request.
  */
 export function servicesPerCaller(
   services: Services,
   store: SessionStore,
-  { authKeys, limits }: Pick<ResolvedServerConfig, 'authKeys' | 'limits'>,
+  settings: CallerSettings,
   traced = false,
 ): (request: HttpRequest) => Services {
-  const own = restricted(services, store, { authKeys, limits })
+  const own = restricted(services, store, settings)
   return traced ? (request) => underTrace(own(request), request.headers.traceparent) : own
 }
 
 function restricted(
   services: Services,
   store: SessionStore,
-  { authKeys, limits }: Pick<ResolvedServerConfig, 'authKeys' | 'limits'>,
+  { authKeys, jwt, limits }: CallerSettings,
 ): (request: HttpRequest) => Services {
   const { concurrentRuns } = limits
-  if (concurrentRuns === undefined && authKeys.every(({ userId }) => userId === undefined)) return () => services
+  const hasUsers = jwt !== undefined || authKeys.some(({ userId }) => userId !== undefined)
+  if (concurrentRuns === undefined && !hasUsers) return () => services
+  const quota = concurrentRuns === undefined ? undefined : new RunQuota(concurrentRuns)
   const perCaller = new Map<string, Services>()
 
-  function create(userId: string | undefined): Services {
+  function create(caller: string, userId: string | undefined): Services {
     const seen = userId === undefined ? services : scopeToUser(services, store, userId)
-    return concurrentRuns === undefined ? seen : { ...seen, runs: limitRuns(seen.runs, concurrentRuns) }
+    return quota === undefined ? seen : { ...seen, runs: quota.limit(seen.runs, caller) }
   }
 
   return ({ caller, userId }) => {
-    let own = perCaller.get(caller)
-    if (own === undefined) {
-      own = create(userId)
-      perCaller.set(caller, own)
-    }
+    // Of one subject, one token may see the data of all users and the next one its own alone.
+    const key = `${caller} ${userId === undefined ? 'all' : 'own'}`
+    const own = perCaller.get(key) ?? create(caller, userId)
+    perCaller.delete(key)
+    perCaller.set(key, own)
+    if (perCaller.size > manyCallers) perCaller.delete(perCaller.keys().next().value ?? '')
     return own
   }
 }

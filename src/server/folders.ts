@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path'
+import { needsKey } from '../config/needs-key.ts'
 import type { ResolvedConfig } from '../config/types.ts'
 import type { FolderOwner, ServerHint } from '../store/data-folder.ts'
 
@@ -35,7 +36,7 @@ export function toHint(
     health_path: server.healthPath,
     mcp_path: server.mcp === false ? null : server.mcp.path,
     secret,
-    auth: server.authKeys.length > 0 || undefined,
+    auth: needsKey(server) || undefined,
   }
 }
 

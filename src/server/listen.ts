@@ -1,3 +1,4 @@
+import { needsKey } from '../config/needs-key.ts'
 import type { ResolvedServerConfig } from '../config/types.ts'
 import { isHashedKey } from '../core/access/api-key.ts'
 import { AppError, isAppError } from '../core/error.ts'
@@ -20,7 +21,7 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
   const { host } = server.address
   if (isLocal(host)) return
   assertLongKeys(server.authKeys)
-  if (server.authKeys.length > 0 || server.allowUnauthenticated) return
+  if (needsKey(server) || server.allowUnauthenticated) return
   const where = host === undefined ? 'every network interface' : `'${host}'`
   const message = `Listening on ${where} without keys would let anyone in`
   if (program) {
@@ -33,8 +34,8 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
 }
 
 /** Without keys, `*` would let every web page that a user opens read and change all data. */
-export function assertKeysForAnyOrigin({ allowOrigins, authKeys }: ResolvedServerConfig): void {
-  if (!allowOrigins.includes('*') || authKeys.length > 0) return
+export function assertKeysForAnyOrigin(server: ResolvedServerConfig): void {
+  if (!server.allowOrigins.includes('*') || needsKey(server)) return
   throw new AppError(
     'invalid_request',
     "server.allowOrigins is ['*'] and there are no keys: any web page could read and change everything here. Set " +

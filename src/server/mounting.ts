@@ -1,11 +1,13 @@
 import type { ApiSettings } from '../api/route/settings.ts'
 import { apiRouteGroups } from '../api/routes.ts'
 import { studioDocs, studioRoutes } from '../api/server/studio.ts'
+import { needsKey } from '../config/needs-key.ts'
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Kernel } from '../http/kernel.ts'
 import { fixedPath, type RouteGroup } from '../http/meeting.ts'
 import type { Route } from '../http/router.ts'
+import { configurationUrl } from '../http/tokens/metadata.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { officialDocs } from '../protocols/a2a/official/docs.ts'
@@ -76,13 +78,18 @@ export function createMounting(options: MountingOptions): Mounting {
   const { kernel, services, store, server, file, folder, folderRoutes, traced, ...about } = options
   const servicesOf = servicesPerCaller(services, store, server, traced)
   const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
-  const needsKey = server.authKeys.length > 0
+  const isProtected = needsKey(server)
+  const tokenIssuer = server.jwt && {
+    openIdUrl: configurationUrl(server.jwt.issuer),
+    alone: server.authKeys.length === 0,
+  }
   const official = {
     ...a2a,
     a2aPrefix: a2a.prefix,
     prefix,
     version: about.version,
-    needsKey,
+    needsKey: isProtected,
+    tokenIssuer,
     pushNotifications: a2a.push !== undefined,
     fileBytes: limits.fileBytes,
     timeoutMs: runTimeoutMs,
@@ -116,7 +123,7 @@ export function createMounting(options: MountingOptions): Mounting {
       registry: services.registry,
       knowledge: services.knowledge !== undefined && search && documents,
       folder,
-      isOpen: !needsKey && !isLocal(server.address.host),
+      isOpen: !isProtected && !isLocal(server.address.host),
       logger: services.logger,
     })
   }
@@ -133,7 +140,8 @@ export function createMounting(options: MountingOptions): Mounting {
       a2aPrefix: a2a.prefix,
       runTimeoutMs,
       importBytes: server.limits.importBytes,
-      authRequired: needsKey,
+      authRequired: isProtected,
+      tokenIssuer,
       extraDocs: [
         ...a2aDocs(a2a.prefix),
         ...officialDocs(a2a.prefix, a2a.publicCard),

@@ -9,6 +9,7 @@ export async function readinessOf(
   store: SessionStore,
   knowledge: Knowledge | undefined,
   lease: PeersState['lease'] | undefined,
+  issuer?: Readiness['checks']['issuer'],
 ): Promise<Readiness> {
   // While the lease is not fresh, the answer of the store may take long, and would change nothing.
   const stored = lease === undefined || lease === 'fresh' ? passes(store.check()) : false
@@ -16,7 +17,12 @@ export async function readinessOf(
   const status = phase !== 'open' ? phase : storage && knowing ? 'ready' : 'unavailable'
   return {
     status,
-    checks: { storage: toCheck(storage), knowledge: knowledge === undefined ? 'off' : toCheck(knowing) },
+    checks: {
+      storage: toCheck(storage),
+      knowledge: knowledge === undefined ? 'off' : toCheck(knowing),
+      // Without it keys still work, and another server would not reach it either: it does not change the status.
+      ...(issuer !== undefined && { issuer }),
+    },
   }
 }
 

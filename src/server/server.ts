@@ -9,6 +9,7 @@ import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
+import { createTokens } from '../http/tokens/tokens.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
@@ -46,6 +47,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
   /** Commands that may read the data folder get it from there. */
   const secret = socket?.secret ?? randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
+  const tokens = server.jwt && createTokens(server.jwt, { clock, logger })
   const metrics = createMetrics({ version, startedAtMs })
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
@@ -70,6 +72,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
 
   const kernel = createKernel({
     ...server,
+    tokens,
     logger,
     clock,
     proof: program ? { path: server.healthPath, secret, socketPath: socket?.path } : undefined,
@@ -81,6 +84,8 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
   })
 
   async function open(onClose: OnClose): Promise<void> {
+    if (tokens !== undefined) onClose(() => tokens.close())
+    tokens?.open()
     for (const folder of foldersOf(initial, program)) {
       const isOwned = owned !== undefined && folder === dataFolder
       const lock = isOwned ? owned.lock : await lockDataFolder(folder)
@@ -187,7 +192,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     root: initial.root,
     projectTests: loadConfig && createProjectTests(initial.root, initial.dataFolder, loadConfig),
     clock,
-    readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
+    readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease, tokens?.state()),
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.(), spans: telemetry?.numbers }),
     folder: keptFolderOf(initial, program),
     traced: telemetry !== undefined,

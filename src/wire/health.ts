@@ -19,7 +19,14 @@ export const Readiness = component(
   'Readiness',
   z.object({
     status: z.enum(['ready', 'starting', 'stopping', 'unavailable']),
-    checks: z.object({ storage: check, knowledge: check }),
+    checks: z.object({
+      storage: check,
+      knowledge: check,
+      issuer: z
+        .enum(['ok', 'failed'])
+        .exactOptional()
+        .describe('Whether the keys of the issuer of tokens are known. Only with tokens; it does not change `status`.'),
+    }),
   }),
 )
 export type Readiness = z.infer<typeof Readiness>

@@ -11,8 +11,14 @@ const may = (what: string) => z.boolean().describe(what)
 export const Me = component(
   'Me',
   z.object({
-    user_id: z.string().nullable().describe('The user that the key belongs to. Null: it sees the data of all users.'),
-    key_id: z.string().exactOptional().describe('The id of the key. Absent if the server has no keys.'),
+    user_id: z
+      .string()
+      .nullable()
+      .describe('The user that the key or token belongs to. Null: it sees the data of all users.'),
+    key_id: z
+      .string()
+      .exactOptional()
+      .describe('The id of the key, or `jwt:` and the user of the token. Absent if the server needs neither.'),
     scopes: z.array(z.enum(scopes)).describe('What the key may do.'),
     can: z.object({
       again: may('Repeat runs with edits.'),

@@ -294,7 +294,7 @@ describe('a complaint of resolveConfig', () => {
     ],
     ['logger', {}, 'must be an object with the methods debug, info, warn and error, not an object'],
     ['summaryManager', 5, 'must be new SummaryManager({ model, timeout }), not 5'],
-    ['auth', 'key', "must be an object with keys, not 'key'"],
+    ['auth', 'key', "must be an object with keys, jwt, not 'key'"],
     ['trustProxy', true, "must be the address of a proxy, a range like '10.0.0.0/8', or 'loopback', not true"],
     [
       'trustProxy',

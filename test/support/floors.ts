@@ -32,7 +32,7 @@ const floors: Record<string, Floor> = {
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
-  http: { rooms: ground, folders: ['.', 'security', 'body'] },
+  http: { rooms: ground, folders: ['.', 'security', 'tokens', 'body'] },
   store: {
     rooms: ground,
     folders: [
@@ -158,6 +158,7 @@ const homes: readonly Home[] = [
   { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts', 'knowledge/vectors/indexing.ts'] },
   { library: 'apache-arrow', at: ['knowledge/vectors/arrow.ts'] },
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
+  { library: 'jose', at: ['http/tokens/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
   { library: 'croner', at: ['runtime/cron.ts'] },

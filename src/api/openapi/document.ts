@@ -1,4 +1,5 @@
 import { type Access, scopesOf } from '../../core/access/scope.ts'
+import { type SecurityScheme, schemesOf, type TokenIssuer } from '../../core/access/security-scheme.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { statusOf } from '../../http/error.ts'
 import { type JsonSchema, type JsonSchemas, toJsonSchemas } from '../../wire/document/json-schema.ts'
@@ -19,13 +20,19 @@ const common: readonly ErrorCode[] = [
 const withBody: readonly ErrorCode[] = ['request_timeout', 'payload_too_large', 'unsupported_media_type']
 const withEffect: readonly ErrorCode[] = ['forbidden', 'storage_full']
 
+export interface DocumentedServer {
+  version: string
+  authRequired: boolean
+  tokenIssuer?: TokenIssuer | undefined
+}
+
 /** The OpenAPI 3.1 document of these routes. */
-export function toOpenApi(docs: readonly RouteDoc[], server: { version: string; authRequired: boolean }): Json {
+export function toOpenApi(docs: readonly RouteDoc[], server: DocumentedServer): Json {
   const schemas = toJsonSchemas([ErrorBody, ...docs.flatMap(schemasOf)])
   const paths: Record<string, Json> = {}
   for (const doc of docs) {
     const path = toTemplate(doc.path)
-    paths[path] = { ...paths[path], [doc.method.toLowerCase()]: toOperation(doc, schemas, server.authRequired) }
+    paths[path] = { ...paths[path], [doc.method.toLowerCase()]: toOperation(doc, schemas, server) }
   }
   return {
     openapi: '3.1.0',
@@ -36,15 +43,14 @@ export function toOpenApi(docs: readonly RouteDoc[], server: { version: string; 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    security: server.authRequired ? [{ bearer: [] }, { apiKey: [] }] : [],
+    security: server.authRequired ? schemesOf(server.tokenIssuer).map((scheme) => ({ [scheme]: [] })) : [],
     tags: [...new Set(docs.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas: schemas.components,
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-      },
+      securitySchemes: Object.fromEntries(
+        schemesOf(server.tokenIssuer).map((scheme) => [scheme, schemeOf(scheme, server.tokenIssuer)]),
+      ),
     },
   }
 }
@@ -62,13 +68,19 @@ function schemasOf(doc: RouteDoc) {
   return [...fields, ...bodies.flatMap((content) => Object.values(content ?? {}))]
 }
 
-function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): Json {
+function schemeOf(scheme: SecurityScheme, issuer: TokenIssuer | undefined): Json {
+  if (scheme === 'openId') return { type: 'openIdConnect', openIdConnectUrl: issuer?.openIdUrl }
+  if (scheme === 'apiKey') return { type: 'apiKey', in: 'header', name: 'X-API-Key' }
+  return { type: 'http', scheme: 'bearer', ...(issuer?.alone === true && { bearerFormat: 'JWT' }) }
+}
+
+function toOperation(doc: RouteDoc, schemas: JsonSchemas, server: DocumentedServer): Json {
   return {
     operationId: doc.operationId,
     tags: [doc.tag],
     summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
-    ...toSecurity(doc.scope, authRequired),
+    ...toSecurity(doc.scope, server),
     parameters: toParameters(doc, schemas),
     ...(doc.body === undefined
       ? {}
@@ -77,17 +89,17 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
       ...Object.fromEntries(
         Object.entries(doc.responses).map(([status, response]) => [status, toResponse(response, schemas)]),
       ),
-      ...toErrors(doc, schemas, authRequired),
+      ...toErrors(doc, schemas, server.authRequired),
     },
   }
 }
 
 /** The scopes of a key take the place of OpenAPI's roles. */
-function toSecurity(access: Access, authRequired: boolean): Json {
+function toSecurity(access: Access, { authRequired, tokenIssuer }: DocumentedServer): Json {
   if (access === 'open') return { security: [] }
   if (access === 'any' || access === 'operator' || !authRequired) return {}
   const ways = scopesOf(access)
-  return { security: [...ways.map((needed) => ({ bearer: needed })), ...ways.map((needed) => ({ apiKey: needed }))] }
+  return { security: schemesOf(tokenIssuer).flatMap((scheme) => ways.map((needed) => ({ [scheme]: needed }))) }
 }
 
 function toParameters(doc: RouteDoc, schemas: JsonSchemas): Json[] {

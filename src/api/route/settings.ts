@@ -1,3 +1,4 @@
+import type { TokenIssuer } from '../../core/access/security-scheme.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Live } from '../../service/live/live.ts'
 import type { Services } from '../../service/services.ts'
@@ -47,6 +48,8 @@ export interface ApiSettings {
   clock: Clock
   /** Whether routes that are not open need a key; for the OpenAPI document. */
   authRequired: boolean
+  /** Of tokens that are taken beside keys; for the OpenAPI document. */
+  tokenIssuer?: TokenIssuer | undefined
   /** `status` other than `ready` is a 503. Must not throw. */
   readiness: () => Promise<Readiness>
   /** string */

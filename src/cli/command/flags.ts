@@ -40,7 +40,7 @@ export function plainFlag(): Option {
 export function addConnectFlags(command: Command): Command {
   return addProjectFlags(command)
     .option('--url <url>', 'the server to use (default: the running one, or else one inside this process)')
-    .option('--key <key>', 'the API key for the server (default: AGENTSERVE_KEY)')
+    .option('--key <key>', 'the API key or token for the server (default: AGENTSERVE_KEY)')
 }
 
 export function addServeFlags(command: Command): Command {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { needsKey } from '../../config/needs-key.ts'
 import { commandKeyFor, proofBytes } from '../../core/access/server-proof.ts'
 import { messageOf } from '../../core/error.ts'
 import { endsWithin } from '../../runtime/abort.ts'
@@ -33,12 +34,13 @@ export async function openOwn({ options, dataFolder, folder, onRelease, signal }
     signal,
   })
   const { prefix, a2a, healthPath, authKeys } = config.server
+  const isProtected = needsKey(config.server)
   const secret = randomBytes(proofBytes).toString('base64url')
-  // Access to the folder is full access, and the texts of hashed keys are unknown here.
+  // Access to the folder is full access, and the texts of hashed keys are unknown here. Nobody sends a token there.
   const own = { key: commandKeyFor(secret), id: 'key:command', userId: undefined, scopes: undefined }
-  const keys = authKeys.length === 0 ? [] : [...authKeys, own]
+  const keys = isProtected ? [...authKeys, own] : []
   const server = openServer(
-    { ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } },
+    { ...config, server: { ...config.server, authKeys: keys, jwt: undefined, allowOrigins: [] } },
     { mode: 'command', folder, socket: { path: await freeSocketPath(dataFolder), secret, onRelease } },
   )
   const onStray = (error: unknown) => say(`Unhandled rejection in agent code: ${terminalLine(messageOf(error))}`)
@@ -66,7 +68,7 @@ export async function openOwn({ options, dataFolder, folder, onRelease, signal }
   return {
     name: 'the server',
     paths: { prefix, a2aPrefix: a2a.prefix, healthPath },
-    key: authKeys.length === 0 ? undefined : own.key,
+    key: isProtected ? own.key : undefined,
     send: (request) => server.inject(request),
     own: { server, config },
     close,

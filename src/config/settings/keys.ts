@@ -1,11 +1,7 @@
 import type { z } from 'zod'
 import { hashOfKey, isHashedKey } from '../../core/access/api-key.ts'
-import { type Scope, scopes } from '../../core/access/scope.ts'
+import { neverOfUsers, type Scope, scopes, scopesOfUsers } from '../../core/access/scope.ts'
 import { choose, is, isObject, list, match, oneOf, settings, text } from '../../schema/field.ts'
-
-const scopesOfUsers: readonly Scope[] = ['run', 'sessions', 'knowledge:read']
-/** These concern the data of all users. */
-const neverOfUsers: readonly Scope[] = ['admin', 'metrics']
 
 export const apiKey = is<string>(
   "a text of visible ASCII characters, or 'sha256:' and 64 hexadecimal digits",

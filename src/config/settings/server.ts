@@ -19,6 +19,7 @@ import {
   text,
 } from '../../schema/field.ts'
 import { type Address, parseAddress } from './address.ts'
+import { jwtSettings } from './jwt.ts'
 import { authKeys } from './keys.ts'
 import { limitSettings } from './limits.ts'
 import { path } from './path.ts'
@@ -157,7 +158,7 @@ const serverFields = settings({
   openai: openaiSettings.prefault({}),
   /** The MCP server, or `false`. */
   mcp: mcpSettings.prefault({}),
-  auth: settings({ keys: authKeys }).prefault({ keys: [] }),
+  auth: settings({ keys: authKeys.prefault([]), jwt: jwtSettings.optional() }).prefault({}),
   /** Whether `instructions` of a run follow the agent's own. Default: `ignore` for keys of a user, else `append`. */
   clientInstructions: oneOf(['append', 'ignore']).optional(),
   limits: limitSettings.prefault({}),

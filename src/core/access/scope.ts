@@ -2,6 +2,11 @@ export const scopes = ['run', 'sessions', 'prompts', 'knowledge:read', 'knowledg
 
 export type Scope = (typeof scopes)[number]
 
+/** What a user may do unless the key or token says otherwise. */
+export const scopesOfUsers: readonly Scope[] = ['run', 'sessions', 'knowledge:read']
+/** These concern the data of all users. */
+export const neverOfUsers: readonly Scope[] = ['admin', 'metrics']
+
 /**
  * Who may call a route when keys are configured: everyone, any key, an operator's key (with neither user nor scopes), or a
  * key with the scope (all scopes, or any of them).

@@ -26,9 +26,8 @@ export interface Authenticator {
   identify(headers: IncomingHttpHeaders): Caller | undefined
 }
 
-/** Undefined without keys: every caller is `anonymous`. Only digests of keys are kept. */
-export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | undefined {
-  if (keys.length === 0) return undefined
+/** Only digests of keys are kept. */
+export function createAuthenticator(keys: readonly AuthKey[]): Authenticator {
   const callers = new Map(
     keys.map(({ key, id, userId, scopes }, index) => {
       const known = hashOfKey(key)
@@ -48,18 +47,27 @@ export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | u
     },
   }
 }
-/** Whether the request has a key, valid or not. */
+
+/** Whether the request has a key or a token, valid or not. */
 export function presentsKey(headers: IncomingHttpHeaders): boolean {
   return presentedKeys(headers).length > 0
 }
 
-export function unauthorized(headers: IncomingHttpHeaders): AppError {
-  const problem = presentsKey(headers) ? 'The API key is not valid' : 'This server requires an API key'
-  return new AppError('unauthorized', `${problem}. Send a valid key as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
+export function unauthorized(headers: IncomingHttpHeaders, takesTokens = false): AppError {
+  const what = takesTokens ? 'API key or token' : 'API key'
+  const problem = presentsKey(headers) ? `The ${what} is not valid` : `This server requires an ${what}`
+  const key = takesTokens ? 'a valid token' : 'a valid key'
+  const other = takesTokens ? ', or a key so or as' : ' or'
+  return new AppError('unauthorized', `${problem}. Send ${key} as 'Authorization: Bearer …'${other} 'X-API-Key: …'.`)
+}
+
+/** What stands after `Bearer` (RFC 6750, 2.1); tokens are accepted there alone. */
+export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
 
 function presentedKeys(headers: IncomingHttpHeaders): string[] {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  const bearer = bearerOf(headers)
   const key = headers['x-api-key']
   return [...(bearer === undefined ? [] : [bearer]), ...(typeof key === 'string' ? [key] : [])]
 }

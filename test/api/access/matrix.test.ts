@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerConfig } from '../../../src/config/types.ts'
 import { type OpenApi, type Operation, operationsOf } from './fields.ts'
-import { type As, api, type People, toMessage, withPeople } from './people.ts'
+import { type As, api, type Credentials, type People, toMessage, withPeople } from './people.ts'
 import { mountedRoutes } from './routes.ts'
 
 /*
@@ -537,12 +537,13 @@ const namesNothing = new Set([
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 
-const ways: [string, ServerConfig][] = [
-  ['SQLite', {}],
-  ['memory', { sessionStorage: 'memory' }],
+const ways: [string, Credentials, ServerConfig][] = [
+  ['SQLite', 'keys', {}],
+  ['memory', 'keys', { sessionStorage: 'memory' }],
+  ['SQLite', 'tokens', {}],
 ]
 
-describe.each(ways)('with %s', (_way, config) => {
+describe.each(ways)('with %s and %s', (_way, by, config) => {
   let people: People
   let operations: Operation[]
   let bob: Foreign
@@ -550,7 +551,7 @@ describe.each(ways)('with %s', (_way, config) => {
   let secrets: string[]
 
   beforeAll(async () => {
-    people = await withPeople(['ann', 'bob'], config)
+    people = await withPeople(['ann', 'bob'], config, {}, by)
     const { operator } = people
     ann = people.as('ann')
     operations = operationsOf((await operator('GET', '/openapi.json')).json as OpenApi)

@@ -2,6 +2,7 @@ import type { ServerConfig } from '../../../src/config/types.ts'
 import { offlineSummarizer } from '../../../src/models/summarizer.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
+import { audience, openIssuer } from '../../support/issuer.ts'
 import { type Answer, type RunningTestServer, startServer } from '../../support/server.ts'
 
 export const api = '/api/v1'
@@ -20,16 +21,40 @@ export interface People {
   as(user: string): As
 }
 
-/** A server with the keys of an operator and of these users, who may do whatever users may. */
+/** By what callers say who they are. */
+export type Credentials = 'keys' | 'tokens'
+
+/** What a server is told of its callers, and the credential of each. */
+async function credentialsOf(users: readonly string[], by: Credentials) {
+  if (by === 'keys') {
+    const keys = users.map((userId) => ({ key: `key-of-${userId}`, userId, scopes: [...mayAll] }))
+    return {
+      auth: { keys: ['key-of-operator', ...keys] },
+      textOf: (who: string) => `key-of-${who}`,
+      close: async () => {},
+    }
+  }
+  const issuer = await openIssuer()
+  const tokens = new Map([['operator', await issuer.sign({ sub: 'operator', scope: 'boss' })]])
+  for (const sub of users) tokens.set(sub, await issuer.sign({ sub, scope: mayAll.join(' ') }))
+  return {
+    auth: { jwt: { issuer: issuer.url, audience, scopeClaim: 'scope', operatorScope: 'boss' } },
+    textOf: (who: string) => tokens.get(who) ?? 'none',
+    close: () => issuer.stop(),
+  }
+}
+
+/** A server with an operator and these users, who may do whatever users may. */
 export async function withPeople(
   users: readonly string[],
   config: ServerConfig = {},
   entities: Record<string, object> = {},
+  by: Credentials = 'keys',
 ): Promise<People> {
-  const keys = users.map((userId) => ({ key: `key-of-${userId}`, userId, scopes: [...mayAll] }))
+  const { auth, textOf, close } = await credentialsOf(users, by)
   const server = await startServer(
     {
-      auth: { keys: ['key-of-operator', ...keys] },
+      auth,
       summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 },
       a2a: { push: { allowHttp: true, allowPrivate: true } },
       ...config,
@@ -54,7 +79,12 @@ export async function withPeople(
   const as =
     (who: string): As =>
     (method, path, body, headers = {}) =>
-      server.call(method, path, body, { authorization: `Bearer key-of-${who}`, ...headers })
+      server.call(method, path, body, { authorization: `Bearer ${textOf(who)}`, ...headers })
+  const closeServer = server.close
+  server.close = async () => {
+    await closeServer()
+    await close()
+  }
   return { server, operator: as('operator'), as }
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeySettings } from '../../../src/config/settings/keys.ts'
 import { type Access, type Scope, scopes, scopesOf } from '../../../src/core/access/scope.ts'
 import type { Route } from '../../../src/http/router.ts'
+import { audience, openIssuer, type TestIssuer } from '../../support/issuer.ts'
 import { type Answer, type RunningTestServer, startServer } from '../../support/server.ts'
 import { mountedRoutes } from './routes.ts'
 
@@ -70,20 +71,47 @@ const kinds: Kind[] = [
 
 const userOf = ({ key }: Kind) => (typeof key === 'object' && 'userId' in key ? String(key.userId) : 'ann')
 
-describe('the server lets each kind of key do what the table says', () => {
+const textOf = ({ key }: Kind) => (typeof key === 'string' ? key : key?.key)
+
+/** A token with the rights of the key. */
+async function tokenOf(issuer: TestIssuer, { key }: Kind): Promise<string | undefined> {
+  if (key === undefined) return undefined
+  const { userId, scopes = undefined } = typeof key === 'string' ? { userId: undefined } : key
+  if (userId !== undefined) return issuer.sign({ sub: userId, scope: (scopes ?? ofUsers).join(' ') })
+  return issuer.sign({ sub: 'program', scope: scopes === undefined ? 'boss' : ['everybody', ...scopes] })
+}
+
+describe.each(['key', 'token'])('the server lets each kind of %s do what the table says', (by) => {
   let server: RunningTestServer
+  let issuer: TestIssuer | undefined
+  const texts = new Map(kinds.map((kind) => [kind, textOf(kind)]))
 
   beforeAll(async () => {
-    server = await startServer(
-      { studio: { again: true }, auth: { keys: kinds.flatMap(({ key }) => key ?? []) } },
-      {},
-      { withTests: true },
-    )
+    if (by === 'token') {
+      issuer = await openIssuer()
+      for (const kind of kinds) texts.set(kind, await tokenOf(issuer, kind))
+    }
+    const auth =
+      issuer === undefined
+        ? { keys: kinds.flatMap(({ key }) => key ?? []) }
+        : {
+            jwt: {
+              issuer: issuer.url,
+              audience,
+              scopeClaim: 'scope',
+              operatorScope: 'boss',
+              allUsersScope: 'everybody',
+            },
+          }
+    server = await startServer({ studio: { again: true }, auth }, {}, { withTests: true })
   })
-  afterAll(() => server.close())
+  afterAll(async () => {
+    await server.close()
+    await issuer?.stop()
+  })
 
-  const ask = ({ key }: Kind, method: string, path: string, body?: unknown): Promise<Answer> => {
-    const text = typeof key === 'string' ? key : key?.key
+  const ask = (kind: Kind, method: string, path: string, body?: unknown): Promise<Answer> => {
+    const text = texts.get(kind)
     const auth: Record<string, string> = text === undefined ? {} : { authorization: `Bearer ${text}` }
     return server.call(method, path, body, { 'content-type': 'application/json', ...auth })
   }

@@ -14,9 +14,9 @@ import { namedVersion } from './versions.ts'
 export function createDiscovery(servicesOf: ServicesOf, settings: OfficialSettings) {
   async function cardReply(request: HttpRequest, id: string): Promise<Reply> {
     const { registry } = await servicesOf(request)
-    const { version, needsKey, pushNotifications } = settings
+    const { version, needsKey, tokenIssuer, pushNotifications } = settings
     const url = urlsFor(request, settings).agent(id)
-    const facts = { info: registry.info(id), url, version, needsKey, pushNotifications }
+    const facts = { info: registry.info(id), url, version, needsKey, tokenIssuer, pushNotifications }
     const body = Buffer.from(JSON.stringify(cardOf(facts, versionOf(request))))
     const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
     const reach = settings.needsKey && !settings.publicCard ? 'private' : 'public'

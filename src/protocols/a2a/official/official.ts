@@ -1,3 +1,4 @@
+import type { TokenIssuer } from '../../../core/access/security-scheme.ts'
 import { notFound } from '../../../core/error.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Route } from '../../../http/router.ts'
@@ -15,6 +16,8 @@ export interface OfficialSettings extends UrlSettings {
   version: string
   /** Whether requests need a key. */
   needsKey: boolean
+  /** Of tokens that are taken beside keys; for the cards. */
+  tokenIssuer?: TokenIssuer | undefined
   /** Cards can be read without a key. */
   publicCard: boolean
   /** Whose card is at the origin. */
