@@ -6,6 +6,7 @@ import type { TestBrowser } from '../../test/support/browser/browser.ts'
 import { nothingWrong, visit } from '../../test/support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../test/support/server.ts'
 import { testsPicture } from './studio-tests.ts'
+import { watchPicture } from './studio-watch.ts'
 
 const desk = { width: 1440, height: 900 }
 const phone = { width: 390, height: 844 }
@@ -60,6 +61,7 @@ type Scene = (typeof scenes)[keyof typeof scenes]
 export const studioSizes: Readonly<Record<string, { width: number; height: number }>> = {
   ...Object.fromEntries(Object.entries(scenes).map(([name, { viewport }]) => [name, viewport])),
   'studio-tests.png': desk,
+  'studio-watch.png': desk,
 }
 
 /**
@@ -73,6 +75,7 @@ export async function studioPictures(chromium: TestBrowser): Promise<Record<stri
     const pictures: Record<string, Uint8Array> = {}
     for (const [name, scene] of Object.entries(scenes)) pictures[name] = await take(chromium, server, places, scene)
     pictures['studio-tests.png'] = await testsPicture(chromium, desk)
+    pictures['studio-watch.png'] = await watchPicture(chromium, desk)
     return pictures
   } finally {
     await server.close()

@@ -34,7 +34,14 @@ const { version, mode, can, server_id } = Me.shape
 export const LiveEvent = component(
   'LiveEvent',
   z.discriminatedUnion('type', [
-    z.object({ type: z.literal('hello'), server_id, version, mode, can }),
+    z.object({
+      type: z.literal('hello'),
+      server_id,
+      version,
+      mode,
+      can,
+      agents: integer(1).exactOptional().describe('The version of the agents that are served. Only for operators.'),
+    }),
     z.object({ type: z.literal('session'), head: SessionHead }),
     z.object({ type: z.literal('session_deleted'), session_id: z.string() }),
     z.object({ type: z.literal('run'), run: Run }),

@@ -110,6 +110,7 @@ const floors: Record<string, Floor> = {
     folders: [
       '.',
       'views',
+      'watch',
       'again file',
       'sessions conversation run knowledge agents tests search',
       'state',

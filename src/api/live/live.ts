@@ -50,6 +50,7 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
           version,
           mode,
           can: whatCan(request, knowledge, settings),
+          ...(request.scopes === undefined && { agents: live.agentsVersion }),
         } as const
         return sse(toLiveFrames(reader, { serverId: live.serverId, hello, knowledge, prompts, costs }))
       },

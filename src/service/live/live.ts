@@ -41,6 +41,8 @@ export interface Live {
   /** Throws `rate_limited` when the caller has too many streams open. What changes from now on is told. */
   open(options: OpenLive): Promise<LiveReader>
   agentsLoaded(outcome: Omit<AgentsLoaded, 'version'>): void
+  /** Of the last attempt to load them; the first is 1. */
+  readonly agentsVersion: number
   knowledgeChanged(): void
   /** Ends all streams. */
   close(): void
@@ -191,8 +193,11 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
       if (reader.isDue) schedule()
       return reader
     },
+    get agentsVersion() {
+      return loaded?.version ?? 1
+    },
     agentsLoaded(outcome) {
-      loaded = { version: (loaded?.version ?? 1) + 1, ...outcome }
+      loaded = { version: this.agentsVersion + 1, ...outcome }
       if (listening !== undefined) note('agents', '')
     },
     knowledgeChanged() {

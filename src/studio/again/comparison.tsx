@@ -92,7 +92,8 @@ export function Facts({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element {
 /** Nobody reads more of them side by side. */
 const most = 50
 
-function Tools({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | null {
+/** What each tool was asked and gave, in both. */
+export function Tools({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | null {
   heed(a, b)
   const pairs = toolPairs(a.events.all, b.events.all)
   if (pairs.length === 0) return null

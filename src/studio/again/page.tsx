@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { AgainRequest } from '../../wire/again.ts'
+import { isEnded } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed, useAsides } from './asides.ts'
@@ -91,10 +92,15 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
                   </button>
                 </>
               )}
+              {studio.canWatch && isEnded(b.run.value) ? (
+                <button type="button" onClick={() => studio.watch(b.runId)}>
+                  Watch file saves
+                </button>
+              ) : null}
               <button
                 type="button"
                 onClick={() => {
-                  if (b.run.value?.completed_at === null) void studio.stop(b.runId)
+                  if (!isEnded(b.run.value)) void studio.stop(b.runId)
                   studio.go({ ...place, tries: tries.filter((id) => id !== b.runId) }, true)
                 }}
               >

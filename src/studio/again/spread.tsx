@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { formatCost, formatMs } from '../parts/format.ts'
 import { Status } from '../parts/status.tsx'
+import { isEnded } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import { heed } from './asides.ts'
 import { changeOf, factsOf, textOf } from './compare.ts'
@@ -18,7 +19,7 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
   const texts = tries.map(({ events }) => textOf(events))
   const facts = tries.map(factsOf)
   const before = factsOf(a)
-  const isOver = tries.every(({ run }) => run.value?.completed_at)
+  const isOver = tries.every(({ run }) => isEnded(run.value))
   const costs = facts.flatMap(({ cost }) => (cost === null ? [] : [cost.usd])).toSorted((one, other) => one - other)
   const [least] = costs
   const most = costs.at(-1)

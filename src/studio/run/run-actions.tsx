@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { isEnded } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
@@ -22,7 +23,7 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   const before = turns[place - 1]?.run.run_id
   const diff = before === undefined ? undefined : ({ page: 'diff', runA: before, runB: runId } as const)
   const address = studio.address.value
-  const isOver = run !== undefined && run.completed_at !== null
+  const isOver = isEnded(run)
   const mayFork = isOver && place >= 0 && studio.may('run')
   const seq = address.page === 'chats' && address.inside === undefined ? address.seq : undefined
   const isStep = opened.events.steps.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
@@ -30,6 +31,8 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
     isOver && studio.me.value?.can.again === true
       ? ({ page: 'again', runId, tries: [], ...(isStep && seq !== undefined && { from: seq }) } as const)
       : undefined
+  const mayWatch = isOver && studio.canWatch
+  const watch = () => studio.watch(runId)
   const fork = () => {
     setProblem('')
     studio.client.sessions.fork(run?.session_id ?? '', { run_id: runId }).then(
@@ -42,6 +45,7 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
       ...(diff !== undefined && { diff: () => studio.go(diff) }),
       ...(again !== undefined && { again: () => studio.go(again) }),
       ...(mayFork && { fork }),
+      ...(mayWatch && { watch }),
     }),
   )
   if (run === undefined || run.parent_run_id !== null) return null
@@ -52,6 +56,11 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
           Again
         </a>
       )}
+      {mayWatch ? (
+        <button type="button" class="quiet" title="Ask it again at each save of a file (w)" onClick={watch}>
+          {studio.pins.ids.value.includes(runId) ? 'Watched' : 'Watch'}
+        </button>
+      ) : null}
       {mayFork ? (
         <button type="button" class="quiet" title="A new session up to here (f)" onClick={fork}>
           Fork

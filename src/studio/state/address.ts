@@ -21,6 +21,8 @@ export type Address =
   /** `tries`: the runs that repeat it, beside it. */
   | { page: 'again'; runId: string; from?: number; tries: readonly string[] }
   | { page: 'tests'; name?: string }
+  /** What the saves of files change. */
+  | { page: 'watch' }
   | { page: 'unknown' }
 
 export const views = ['prompt', 'passages', 'tools', 'gave', 'settings', 'raw'] as const
@@ -83,6 +85,8 @@ export function readAddress(path: string, search: string): Address {
       return rest.length > 1
         ? { page: 'unknown' }
         : { page: 'agents', ...(rest[0] !== undefined && { agentId: rest[0] }) }
+    case 'watch':
+      return { page: rest.length === 0 ? 'watch' : 'unknown' }
     case 'tests':
       return rest.length > 1 ? { page: 'unknown' } : { page: 'tests', ...(rest[0] !== undefined && { name: rest[0] }) }
     default:
@@ -169,6 +173,8 @@ function placeOf(address: Address): Place {
       const { path, query } = placeOf({ ...address, page: 'chats', sessionId: '', filter: {} })
       return { path: ['file', ...path.slice(2)], query }
     }
+    case 'watch':
+      return { path: ['watch'], query: {} }
     case 'unknown':
       return { path: [], query: {} }
     case 'chats': {

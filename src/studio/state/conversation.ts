@@ -263,6 +263,11 @@ export function isUnderWay({ status }: Pick<Run, 'status'>): boolean {
   return status === 'queued' || status === 'running'
 }
 
+/** Nothing more comes of it by itself or by an answer. A run that waits has a time of completion too. */
+export function isEnded(run: Pick<Run, 'status'> | undefined): boolean {
+  return run !== undefined && !isUnderWay(run) && run.status !== 'input_required'
+}
+
 /** Those from before where they say the same: what was drawn of a turn holds them, and each reading brings all anew. */
 function unchanged(before: readonly Message[] | undefined, now: readonly Message[]): readonly Message[] {
   const isSame =

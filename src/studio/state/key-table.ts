@@ -21,6 +21,7 @@ export const keyGroups = [
       { id: 'agents', keys: ['g a'], does: 'go to the agents' },
       { id: 'tests', keys: ['g t'], does: 'go to the tests' },
       { id: 'new', keys: ['n'], does: 'begin a new chat' },
+      { id: 'watch', keys: ['w'], does: 'watch file saves; at a run: ask it again at each' },
       { id: 'left', keys: ['h'], does: 'go to the column on the left' },
       { id: 'right', keys: ['l'], does: 'go to the column on the right' },
       { id: 'close', keys: ['Escape'], does: 'close what is open; twice: stop the run' },

@@ -22,8 +22,9 @@ export interface Wanted {
   turns: ReadonlySet<string>
 }
 
-/** Who walks through sessions opens no stream for each. */
+/** Who walks through sessions opens no stream for each, nor do runs that begin together. */
 const sessionWaitMs = 250
+const runWaitMs = 50
 const firstWaitMs = 100
 const longestWaitMs = 10_000
 
@@ -70,11 +71,16 @@ export class LiveReader {
       const handed = this.#handed.get(runId)
       return handed === undefined ? isFollowed && turns.has(runId) : handed <= after
     }
-    if (![...runs].every(comes)) this.#open()
-    else if (!isFollowed) {
-      const rest = Math.max(0, this.#openedAt + sessionWaitMs - performance.now())
-      this.#reopening ??= setTimeout(() => this.#open(), rest)
-    }
+    if (![...runs].every(comes)) this.#reopen(runWaitMs)
+    else if (!isFollowed) this.#reopen(sessionWaitMs)
+  }
+
+  /** So long after the last time, or at once. */
+  #reopen(afterMs: number): void {
+    const rest = this.#openedAt + afterMs - performance.now()
+    clearTimeout(this.#reopening)
+    if (rest <= 0) this.#open()
+    else this.#reopening = setTimeout(() => this.#open(), rest)
   }
 
   stop(): void {

@@ -19,6 +19,11 @@ export class Served {
   readonly trouble = signal<Trouble | undefined>(undefined)
   /** The page may be of another. */
   readonly version = signal<string | undefined>(undefined)
+  /** How many saves that could be loaded have come while the page was there. */
+  readonly saves = signal(0)
+  /** Of the agents: a stream that opens tells the outcome of the last save once more. */
+  #loaded: number | undefined
+  #server: string | undefined
   #client: PageClient | undefined
 
   /** With another client, of another key perhaps; nothing is known until `read`. */
@@ -46,8 +51,12 @@ export class Served {
     }
   }
 
-  #greeted({ server_id: serverId, version }: Extract<LiveEvent, { type: 'hello' }>): void {
+  #greeted({ server_id: serverId, version, agents }: Extract<LiveEvent, { type: 'hello' }>): void {
     this.version.value = version
+    if (this.#server !== serverId) {
+      this.#server = serverId
+      this.#loaded = agents
+    }
     const me = this.me.value
     if (me === undefined || me.server_id === serverId) return
     // Another process: it has read its own config, and may take the key for another.
@@ -57,9 +66,13 @@ export class Served {
     this.#again((client) => this.readAgents(client))
   }
 
-  #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
+  #agentsChanged({ version, ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
     this.trouble.value = ok ? undefined : error
-    if (ok) this.#again((client) => this.readAgents(client))
+    if (version === this.#loaded) return
+    this.#loaded = version
+    if (!ok) return
+    this.saves.value++
+    this.#again((client) => this.readAgents(client))
   }
 
   #again(read: (client: PageClient) => Promise<void>): void {

@@ -11,6 +11,7 @@ import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
 import { messageOf } from './message-of.ts'
 import { Navigation } from './navigation.ts'
+import { Pins } from './pins.ts'
 import { Served } from './served.ts'
 import { keptKey, openClient, type Places } from './server.ts'
 import { ThemeChoice } from './theme.ts'
@@ -35,6 +36,7 @@ export class Studio {
   readonly agents = this.#served.agents
   readonly trouble = this.#served.trouble
   readonly served = this.#served.version
+  readonly saves = this.#served.saves
   /** Changes come. Before that, and in a tab that nobody has seen yet, they don't. */
   readonly isLive = signal(false)
   /** Since when nothing comes from the server, and what it said if it said something. */
@@ -42,6 +44,7 @@ export class Studio {
   readonly address: Navigation['address']
   readonly keys = new Keys()
   readonly theme = new ThemeChoice()
+  readonly pins = new Pins()
   client!: PageClient
   chats!: Chats
   waiting!: Waiting
@@ -81,6 +84,7 @@ export class Studio {
   #refused(): void {
     const hadKey = this.#key !== undefined
     keptKey.forget()
+    this.pins.clear()
     this.#connect(undefined)
     this.error.value = hadKey ? 'The server does not take this key any more.' : ''
     this.status.value = 'needs key'
@@ -209,6 +213,17 @@ export class Studio {
       ...(Object.keys(answers).length > 0 && { answers }),
       background: true,
     })
+  }
+
+  /** Saves of files are noticed by `dev` alone. */
+  get canWatch(): boolean {
+    return this.me.value?.can.again === true && this.me.value.mode === 'dev'
+  }
+
+  /** Shows what saves of files change, in this turn too. */
+  watch(runId?: string): void {
+    if (runId !== undefined) this.pins.add(runId)
+    this.go({ page: 'watch' })
   }
 
   /** Hands over what comes by the live stream too, once a frame, until the function that it returns is called. */

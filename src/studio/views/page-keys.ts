@@ -61,6 +61,9 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
       agents: () => studio.go({ page: 'agents' }),
       tests: () => studio.go({ page: 'tests' }),
       new: () => studio.go(studio.newChat),
+      watch: () => {
+        if (studio.canWatch) studio.watch()
+      },
       left: () => {
         if (!focus.move(-1)) closeOne(studio)
       },

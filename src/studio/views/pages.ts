@@ -32,6 +32,7 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),
   },
   tests: { tab: 'Tests', can: 'tests', View: lazy(async () => (await import('../tests/page.tsx')).TestsPage) },
+  watch: { scope: 'sessions', View: lazy(async () => (await import('../watch/page.tsx')).WatchPage) },
   file: { View: lazy(async () => (await import('../file/page.tsx')).FilePage) },
   search: {
     scope: 'sessions',

@@ -9,6 +9,7 @@ const pages = {
   diff: 'Two runs',
   again: 'Again',
   tests: 'Tests',
+  watch: 'Watch file saves',
   file: 'File',
   unknown: 'Nothing here',
 }

@@ -1,9 +1,12 @@
 import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 import { type Theme, themes } from '../state/theme.ts'
 import { pages } from './pages.ts'
+
+const WatchNote = lazy(async () => (await import('../watch/note.tsx')).WatchNote)
 
 interface TopProps {
   studio: Studio
@@ -28,6 +31,7 @@ export function Top({ studio, onHelp }: TopProps): JSX.Element {
         </a>
       ) : null}
       <Waits studio={studio} />
+      {studio.canWatch && studio.pins.ids.value.length > 0 ? <WatchNote studio={studio} /> : null}
       {studio.may('sessions') ? (
         <p role="status" class={lost !== undefined ? 'lost' : studio.isLive.value ? 'live' : 'more'}>
           {aboutLive(studio)}

@@ -126,6 +126,22 @@ test('five runs tell how far the answers spread, and one is kept as a session', 
   expect(await end()).toEqual(nothingWrong)
 })
 
+test('a try that waits is stopped when it is dropped, and a run that waits is not run again', async () => {
+  const { run_id, session_id } = await ask('desk')
+  const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`)
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await lane(page, /^B/).getByRole('button', { name: 'Allow' }).waitFor()
+  const [tried = ''] = new URL(page.url()).searchParams.getAll('try')
+  expect((await server.call('GET', `/api/v1/runs/${tried}`)).json.status).toBe('input_required')
+  await page.goto(`${server.url}/studio/s/${session_id}/r/${tried}`)
+  await page.getByRole('treegrid').waitFor()
+  expect(await page.getByRole('link', { name: 'Again' }).count()).toBe(0)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Drop' }).click()
+  await expect.poll(async () => (await server.call('GET', `/api/v1/runs/${tried}`)).json.status).toBe('cancelled')
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('what the server refuses is said in its words', async () => {
   const { run_id } = await ask('own')
   const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`)

@@ -1,0 +1,79 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { formatCount } from '../parts/format.ts'
+import { isEnded } from '../state/conversation.ts'
+import { mostPins } from '../state/pins.ts'
+import type { Studio } from '../state/studio.ts'
+import { WatchedTurn } from './turn.tsx'
+import { watcherOf } from './watcher.ts'
+
+/** What each save of a file changes in the answers of the pinned turns. */
+export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
+  const [isToTurn, setToTurn] = useState(true)
+  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
+  if (!studio.canWatch) {
+    return (
+      <div class="middle">
+        <h2>No file is watched here</h2>
+        <p>
+          <code>agentserve dev</code> does, for operators.
+        </p>
+      </div>
+    )
+  }
+  const watcher = watcherOf(studio)
+  const { turns, isHere, savedAt } = watcher
+  const pinned = turns.value
+  const asked = pinned.filter(({ now }) => now.value !== undefined)
+  const done = asked.filter(({ now }) => isEnded(now.value?.run.value))
+  return (
+    <div class="two">
+      <h2>Watch file saves</h2>
+      {pinned.length === 0 ? (
+        <p>
+          Nothing is pinned. Open a run and press <kbd>w</kbd>, or “Watch” at its top: each time you save a file of the
+          config, it is asked again, and what changed in its answer is shown here.
+        </p>
+      ) : (
+        <>
+          <p class="bar">
+            <span role="status">
+              {savedAt.value === undefined
+                ? 'Save a file of the config.'
+                : `Saved ${savedAt.value.toLocaleTimeString()}: ${done.length} of ${pinned.length} answered.`}
+            </span>
+            <span>{formatCount(watcher.calls)} model calls made</span>
+            <button type="button" onClick={() => void watcher.askAll()}>
+              Ask all now
+            </button>
+            <label>
+              Compare with{' '}
+              <select value={`${isToTurn}`} onChange={({ currentTarget }) => setToTurn(currentTarget.value === 'true')}>
+                <option value="true">the turn</option>
+                <option value="false">the save before</option>
+              </select>
+            </label>
+          </p>
+          {isHere.value ? null : (
+            <p class="bar" role="status">
+              Another window of this browser watches: only one does, so that nothing is asked twice.
+              <button type="button" onClick={() => watcher.takeOver()}>
+                Watch here
+              </button>
+            </p>
+          )}
+          <p class="about">
+            Tools and steps are answered from the record; what is not in it waits for you. Nothing of it changes a
+            session.
+          </p>
+        </>
+      )}
+      {studio.pins.isFull.value ? (
+        <p role="alert">{mostPins} turns are watched, and no more: unpin one to watch another.</p>
+      ) : null}
+      {pinned.map((watched) => (
+        <WatchedTurn key={watched.turn.runId} studio={studio} watched={watched} isToTurn={isToTurn} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+import type { JSX } from 'preact'
+import { heed } from '../again/asides.ts'
+import { textOf } from '../again/compare.ts'
+import { Facts, Tools } from '../again/comparison.tsx'
+import { aboutRun } from '../again/diff-page.tsx'
+import { Part, TextDiff } from '../again/part.tsx'
+import { Status } from '../parts/status.tsx'
+import type { Studio } from '../state/studio.ts'
+import type { Watched } from './watched.ts'
+
+interface WatchedTurnProps {
+  studio: Studio
+  watched: Watched
+  /** Else to what the save before made of it. */
+  isToTurn: boolean
+}
+
+/** A pinned turn beside what the last save made of it. What completed stays until there is something newer. */
+export function WatchedTurn({ studio, watched, isToTurn }: WatchedTurnProps): JSX.Element {
+  const { turn, problem } = watched
+  const now = watched.now.value
+  const [last, before] = watched.good.value
+  const a = isToTurn ? turn : before
+  heed(...[turn, now, last, before].filter((one) => one !== undefined))
+  const said = turn.run.value?.messages.find(({ role }) => role === 'user')?.content.slice(0, 80)
+  const run = now?.run.value
+  const side = now ?? last
+  return (
+    <section class="watched" aria-label={said || `Run …${turn.runId.slice(-6)}`}>
+      <h3 dir="auto">{said || turn.runId}</h3>
+      <p class="bar">
+        <a href={studio.urlOf({ page: 'run', runId: turn.runId })}>
+          {turn.run.value?.entity_id} …{turn.runId.slice(-6)}
+        </a>
+        {run === undefined ? null : <Status status={run.status} />}
+        {side === undefined ? null : (
+          <a href={studio.urlOf({ page: 'again', runId: turn.runId, tries: [side.runId] })}>
+            {run?.status === 'input_required' ? 'Answer it, side by side' : 'Side by side'}
+          </a>
+        )}
+        <button type="button" class="quiet" onClick={() => studio.pins.remove(turn.runId)}>
+          Unpin
+        </button>
+      </p>
+      <p role="alert" class="wrong" dir="auto">
+        {problem.value || run?.error?.message || aboutRun(turn)}
+      </p>
+      {last === undefined ? null : a === undefined ? (
+        <p class="about">There was one save so far.</p>
+      ) : (
+        <>
+          {last === now ? null : <p class="about">Below is the last answer that was completed.</p>}
+          <Part title="Answer">
+            <TextDiff before={textOf(a.events)} after={textOf(last.events)} nothing="Neither has said anything." />
+          </Part>
+          <Facts a={a} b={last} />
+          <Tools a={a} b={last} />
+        </>
+      )}
+    </section>
+  )
+}
