@@ -3,12 +3,18 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 
 const begun = loadavg()[0] ?? Number.NaN
-const document = join(import.meta.dirname, '../docs/benchmarks.md')
+const documents = join(import.meta.dirname, '../docs')
 /** New sections are put before it. */
 const lastSection = '## Other programs'
 
-/** Replaces what stands between the marks of this name in docs/benchmarks.md. Without marks, `heading` opens a new section. */
-export async function writeInto(name: string, markdown: string, heading?: string): Promise<void> {
+/** Replaces what stands between the marks of this name in a guide. Without marks, `heading` opens a new section. */
+export async function writeInto(
+  name: string,
+  markdown: string,
+  heading?: string,
+  guide = 'benchmarks.md',
+): Promise<void> {
+  const document = join(documents, guide)
   const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
   const text = await readFile(document, 'utf8')
   const [before, after] = [text.indexOf(begin), text.indexOf(end)]

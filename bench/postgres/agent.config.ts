@@ -6,6 +6,13 @@ import shared from '../agent.config.ts'
 export default defineConfig({
   agents: {
     ...shared.agents,
+    waiting: agent({
+      description: 'Begins, and waits until it is cancelled.',
+      async *run({ signal }) {
+        yield 'begun'
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      },
+    }),
     stamped: agent({
       description:
         'As many fragments as the text says first, so many milliseconds apart as it says then: each is its time.',

@@ -1,0 +1,93 @@
+import { availableParallelism, cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { table } from './postgres/report.ts'
+import { thisBuild } from './start-up.ts'
+import { measureOpen, type Open } from './streams/measure.ts'
+import { lineThrough, missBy, predict } from './streams/model.ts'
+import { measuredOn, writeInto } from './write-into.ts'
+
+/*
+ * What quiet streams of runs cost, on the instance of the runs and on another one, with Postgres: memory and processor time at
+ * `--counts` (1000,5000), what a line through them says of `--check` (10000), and what is measured there. Watches each for
+ * `--seconds` (30). Fails when a prediction misses by more than 20 %. `--write`: into docs/scaling.md.
+ */
+
+const { values: options } = parseArgs({
+  options: {
+    counts: { type: 'string', default: '1000,5000' },
+    check: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '30' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const mostMissed = 0.2
+const counts = options.counts.split(',').map(Number)
+const check = Number(options.check)
+
+const measured: Open[] = []
+for (const streams of [...counts, check]) {
+  console.error(`${streams} streams`)
+  measured.push(await measureOpen(thisBuild, streams, Number(options.seconds) * 1000))
+}
+const checked = measured.at(-1) as Open
+
+interface Figure {
+  name: string
+  of: (open: Open) => number
+  show: (value: number) => string
+  /** What one more stream needs. */
+  showEach: (value: number) => string
+}
+
+const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MB`
+const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`
+const percent = (share: number) => `${(share * 100).toFixed(1)} % of a core`
+const microseconds = (share: number) => `${(share * 1e6).toFixed(1)} µs/s`
+const memory = { show: megabytes, showEach: kilobytes }
+const processor = { show: percent, showEach: microseconds }
+const figures: Figure[] = [
+  { name: 'runs that wait: memory of their instance', of: (open) => open.runsBytes, ...memory },
+  { name: 'and a reader of each: memory', of: (open) => open.streamsBytes, ...memory },
+  { name: 'and a reader of each: its CPU', of: (open) => open.onOwn.owner, ...processor },
+  { name: 'and a reader of each: CPU of Postgres', of: (open) => open.onOwn.postgres, ...processor },
+  { name: 'read on another instance: memory there', of: (open) => open.tailsBytes, ...memory },
+  { name: 'read on another instance: CPU there', of: (open) => open.onOther.other, ...processor },
+  { name: 'read on another instance: CPU of the owner', of: (open) => open.onOther.owner, ...processor },
+  { name: 'read on another instance: CPU of Postgres', of: (open) => open.onOther.postgres, ...processor },
+]
+/** Below this part of a core a figure is the noise of the clock: hundredths of a second. */
+const leastShare = 0.02
+
+const missed: string[] = []
+const rows = figures.map(({ name, of, show, showEach }) => {
+  const line = lineThrough(measured.slice(0, -1).map((open) => ({ streams: open.streams, value: of(open) })))
+  const [predicted, value] = [predict(line, check), of(checked)]
+  const miss = missBy(predicted, value)
+  const isNoise = show === percent && value < leastShare
+  if (!isNoise && miss > mostMissed) missed.push(`${name}: ${show(predicted)} predicted, ${show(value)} measured`)
+  const cells = measured.slice(0, -1).map((open) => show(of(open)))
+  return [name, ...cells, showEach(line.each), show(predicted), show(value), isNoise ? 'too small' : percentOf(miss)]
+})
+function percentOf(miss: number): string {
+  return `${(miss * 100).toFixed(0)} %`
+}
+
+const markdown = [
+  measuredOn(availableParallelism(), cpus()[0]?.model.trim() ?? ''),
+  `Others had ${percent(Math.max(...measured.map((open) => Math.max(open.onOwn.foreign, open.onOther.foreign))))} at most.`,
+  table(
+    [
+      'Streams',
+      ...counts.map((count) => count.toLocaleString('en')),
+      'each',
+      `${check.toLocaleString('en')}, predicted`,
+      'measured',
+      'missed by',
+    ],
+    rows,
+  ),
+].join('\n\n')
+console.log(markdown)
+for (const one of missed) console.error(one)
+if (missed.length > 0) process.exitCode = 1
+if (options.write) await writeInto('measured streams', markdown, undefined, 'scaling.md')
