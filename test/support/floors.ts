@@ -38,6 +38,7 @@ const floors: Record<string, Floor> = {
     folders: [
       'cached',
       'backup',
+      'documents/postgres',
       'sessions/sqlite',
       'sessions/sqlite/search sessions/sqlite/hidden',
       'sessions/postgres',

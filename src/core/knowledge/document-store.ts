@@ -1,4 +1,5 @@
-import type { JsonObject } from '../json.ts'
+import { AppError } from '../error.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { WordGroup } from '../text/bm25.ts'
 import type { ChunkRows, StoredChunk } from './chunk.ts'
@@ -40,6 +41,28 @@ export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'crea
   generation: number
 }
 
+/** What became of a document that was published. */
+export interface Published {
+  /** That of the document of this source which was there first, also when another server had just added it. */
+  documentId: string
+  /** The generation that it had before. */
+  replaced: number | undefined
+}
+
+/** The collection has another version than that for which the vectors were written. */
+export class StaleCollection extends AppError {}
+
+/** Work that one server at a time does. It is free again when the one that has it ends or dies. */
+export interface Works {
+  /** False: another server has it. */
+  take(name: string): Promise<boolean>
+  /** Throws `unavailable` when this server does not have the work any more. */
+  tell(name: string, progress: Json): Promise<void>
+  /** What the one that has it told last; null before that. Undefined: nobody has it. */
+  told(name: string): Promise<Json | undefined>
+  release(name: string): Promise<void>
+}
+
 /** Chunks of a generation; keys count up from `firstChunk`, the key of the document's first chunk. */
 export interface NewChunks {
   generation: number
@@ -66,6 +89,8 @@ export interface KeywordQuery {
  * generation that readers see once `publish` makes it current. Throws `storage_full` when the disk is full.
  */
 export interface DocumentStore {
+  /** Absent: no other server has the same documents. */
+  readonly works?: Works | undefined
   open(): Promise<void>
   /** Throws when it can't be read, or when the last write failed and a test write fails too. */
   check(): Promise<void>
@@ -80,9 +105,16 @@ export interface DocumentStore {
   reserve(chunks: readonly number[]): Promise<{ generation: number; firstChunk: number }[]>
   /** Adds chunks, except a document's last ones, to a generation that is not current yet. */
   addChunks(collection: number, chunks: NewChunks): Promise<void>
-  /** Writes the last chunks of documents and makes their generations current, in one transaction. */
-  publish(collection: number, documents: readonly (NewChunks & { document: NewGeneration })[]): Promise<void>
-  /** Deletes chunks of non-current generations. Default: all; only allowed while nothing is being written. */
+  /**
+   * Writes the last chunks of documents and makes their generations current, in one transaction; the results are in order.
+   * Throws `StaleCollection` when the collection has another version than the given.
+   */
+  publish(
+    collection: number,
+    documents: readonly (NewChunks & { document: NewGeneration })[],
+    version?: number,
+  ): Promise<Published[]>
+  /** Deletes chunks of non-current generations. Default: all; only allowed while this server writes nothing. */
   collect(generations?: readonly number[]): Promise<void>
   /** The existing documents of these sources, by source. */
   findBySources(collection: number, sources: readonly string[]): Promise<Map<string, StoredDocument>>

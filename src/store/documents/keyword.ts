@@ -1,24 +1,16 @@
 import type { KeywordQuery, Ranking } from '../../core/knowledge/document-store.ts'
-import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
-import { scoreByWords } from '../../core/text/bm25.ts'
-import { beginningOf, longestEnding, stemOf } from '../../core/text/stem.ts'
-import { trigramsOf, wordsOf } from '../../core/text/terms.ts'
+import { trigramsOf } from '../../core/text/terms.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { isTelling } from './database.ts'
 import { filterSql } from './filter.ts'
+import { beginningsOf, formsOf, maxWordsRead } from './forms.ts'
+import { type CollectionSize, createFrequencies } from './frequencies.ts'
+import { headingWeight, maxScoredBytes, scoredByAll } from './scored.ts'
 
 const maxTrigrams = 64
-const headingWeight = 1.5
-/** Of the texts that are scored by all words. */
-const maxScoredBytes = 400_000
-const minBeginning = 2
 const lastCharacter = 0x10ffff
-const maxWordsRead = 5_000
-const maxInflections = 8
-const maxRemembered = 50_000
-const sizeMs = 5_000
 /** Marks which of the two tables a row comes from. */
 const ofWords = 0
 const ofTrigrams = 1
@@ -64,18 +56,13 @@ export async function rankByWords(
     filters,
     limit,
   )
-  const texts = await connection.all(selectTexts, [JSON.stringify(thatFit(found))])
-  const words = texts.map((row) => ({
-    body: wordsOf(String(row.content)),
-    headings: wordsOf((JSON.parse(String(row.heading_path)) as string[]).join(' ')),
+  const rows = await connection.all(selectTexts, [JSON.stringify(thatFit(found))])
+  const texts = rows.map((row) => ({
+    chunk: Number(row.chunk),
+    content: String(row.content),
+    headingPath: String(row.heading_path),
   }))
-  const scores = scoreByWords(words, score, total)
-  const ranking = texts
-    .map((row, at) => ({ chunk: Number(row.chunk), score: scores[at] ?? 0 }))
-    .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
-  const lowest = ranking.at(-1)?.score ?? 0
-  const rest = found.slice(texts.length).map(({ chunk, score: own }) => ({ chunk, score: Math.min(own, lowest) }))
-  return [...ranking, ...rest].slice(0, limit)
+  return scoredByAll(found, texts, score, total).slice(0, limit)
 }
 
 const selectTexts = `SELECT chunk_key AS chunk, content, heading_path
@@ -97,24 +84,17 @@ export async function inflectionsOf(
   collection: number,
   words: readonly string[],
 ): Promise<Map<string, string[]>> {
-  const stems = new Map(words.map((word) => [word, stemOf(word)]))
-  const ranges = [...new Set(stems.values())].map((stem) => [beginningOf(stem), stem.length + longestEnding])
+  const beginnings = beginningsOf(words).map(({ beginning, length }) => [beginning, length])
   const rows = await connection.all(
     `SELECT DISTINCT word FROM json_each(?) AS wanted CROSS JOIN terms_${collection.toFixed(0)}
      WHERE word >= wanted.value ->> 0 AND word < (wanted.value ->> 0) || char(${lastCharacter})
        AND length(word) <= wanted.value ->> 1 LIMIT ${maxWordsRead}`,
-    [JSON.stringify(ranges.filter(([beginning]) => String(beginning).length >= minBeginning))],
+    [JSON.stringify(beginnings)],
   )
-  const byStem = Map.groupBy(
+  return formsOf(
+    words,
     rows.map((row) => String(row.word)),
-    stemOf,
   )
-  const found = new Map<string, string[]>()
-  for (const [word, stem] of stems) {
-    const others = (byStem.get(stem) ?? []).filter((other) => other !== word).slice(0, maxInflections)
-    if (others.length > 0) found.set(word, others)
-  }
-  return found
 }
 
 /** Words that share trigrams with a word, largest overlap first. */
@@ -171,92 +151,32 @@ function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }
 
-interface Remembered {
-  chunks: number
-  terms: number
-  words: Map<string, number>
-  trigrams: Map<string, number>
-}
-
-/** How many chunks contain each term; cached until a twentieth changes, since a count reads the term's whole list. */
-export function createFrequencies(writes: () => number) {
-  const remembered = new Map<number, Remembered>()
-  const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()
-
-  /** Counting all documents takes longer than a search: during writes a slightly old size is good enough. */
-  const sizeOf = async (connection: Connection, collection: number) => {
-    const known = sizes.get(collection)
-    const asked = { writes: writes(), askedMs: performance.now() }
-    if (known && known.chunks > 0 && (asked.writes === known.writes || asked.askedMs - known.askedMs < sizeMs))
-      return known
-    const [row] = await connection.all(
-      `SELECT (SELECT coalesce(sum(chunk_count), 0) FROM document WHERE document_collection = ?) AS chunks,
-         (SELECT coalesce(max(term_key), 1) FROM terms_${collection.toFixed(0)}) AS terms`,
-      [collection],
-    )
-    const size = { chunks: Number(row?.chunks), terms: Number(row?.terms), ...asked }
-    sizes.set(collection, size)
-    return size
-  }
-  const remember = async (connection: Connection, collection: number) => {
-    const { chunks, terms } = await sizeOf(connection, collection)
-    const known = remembered.get(collection)
-    const fresh =
-      known !== undefined &&
-      Math.abs(chunks - known.chunks) * 20 <= known.chunks &&
-      known.words.size + known.trigrams.size < maxRemembered
-    if (fresh) return known
-    const counts: Remembered = { chunks, terms, words: new Map(), trigrams: new Map() }
-    remembered.set(collection, counts)
-    return counts
-  }
-  const lookUp = async (
-    connection: Connection,
-    key: string,
-    words: readonly string[],
-    trigrams: readonly string[],
-    known: Remembered,
-  ) => {
-    const wanted = [
-      words.filter((word) => !known.words.has(word)),
-      trigrams.filter((trigram) => !known.trigrams.has(trigram)),
-    ]
-    if (wanted.every((terms) => terms.length === 0)) return
-    const rows = await connection.all(
-      `${countsOf(ofWords, `words_vocabulary_${key}`)} UNION ALL ${countsOf(ofTrigrams, `trigrams_vocabulary_${key}`)}`,
-      wanted.map((terms) => JSON.stringify(terms)),
-    )
-    for (const { kind, term, chunks } of rows)
-      (kind === ofWords ? known.words : known.trigrams).set(String(term), Number(chunks))
-  }
-  return async (
-    connection: Connection,
-    collection: number,
-    words: readonly string[],
-    trigrams: readonly string[],
-  ): Promise<TermFrequencies> => {
-    const known = await remember(connection, collection)
-    await lookUp(connection, collection.toFixed(0), words, trigrams, known)
-    const chunksPerWord = known.chunks / known.terms
-    return {
-      chunks: known.chunks,
-      words: countsThere(words, known.words, 1),
-      trigrams: countsThere(trigrams, known.trigrams, chunksPerWord),
-    }
-  }
+/** `writes`: counts the writes. */
+export function createCounts(writes: () => number) {
+  return createFrequencies<Connection, CollectionSize>({
+    writes,
+    async size(connection, collection) {
+      const [row] = await connection.all(
+        `SELECT (SELECT coalesce(sum(chunk_count), 0) FROM document WHERE document_collection = ?) AS chunks,
+           (SELECT coalesce(max(term_key), 1) FROM terms_${collection.toFixed(0)}) AS terms`,
+        [collection],
+      )
+      return { chunks: Number(row?.chunks), terms: Number(row?.terms) }
+    },
+    async counts(connection, collection, words, trigrams) {
+      const key = collection.toFixed(0)
+      const rows = await connection.all(
+        `${countsOf(ofWords, `words_vocabulary_${key}`)} UNION ALL ${countsOf(ofTrigrams, `trigrams_vocabulary_${key}`)}`,
+        [JSON.stringify(words), JSON.stringify(trigrams)],
+      )
+      const pairs = (kind: number) =>
+        rows.filter((row) => row.kind === kind).map(({ term, chunks }) => [String(term), Number(chunks)] as const)
+      return { words: pairs(ofWords), trigrams: pairs(ofTrigrams) }
+    },
+  })
 }
 
 function countsOf(kind: number, table: string): string {
   return `SELECT ${kind} AS kind, vocabulary.term AS term, vocabulary.doc AS chunks
     FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`
-}
-
-/** Absent terms are not cached: the next document may contain them. */
-function countsThere(terms: readonly string[], known: ReadonlyMap<string, number>, share: number): Map<string, number> {
-  const there = new Map<string, number>()
-  for (const term of terms) {
-    const count = known.get(term)
-    if (count !== undefined) there.set(term, Math.ceil(count * share))
-  }
-  return there
 }

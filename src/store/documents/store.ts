@@ -9,7 +9,7 @@ import { documentsDatabase, indexTables } from './database.ts'
 import { toKnowledgeError } from './failure.ts'
 import { filterSql } from './filter.ts'
 import { Keys } from './keys.ts'
-import { createFrequencies, inflectionsOf, rankByWords, similarWords } from './keyword.ts'
+import { createCounts, inflectionsOf, rankByWords, similarWords } from './keyword.ts'
 
 import * as lists from './lists.ts'
 import { openReader, type Reader } from './reader.ts'
@@ -38,7 +38,7 @@ export interface DocumentStoreOptions {
 interface Opened {
   reader: Reader
   writer: Writer
-  frequencies: ReturnType<typeof createFrequencies>
+  frequencies: ReturnType<typeof createCounts>
   upkeep: DocumentsUpkeep
 }
 
@@ -73,7 +73,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
         const writer = openWriter(connection, () => keys.forget())
         const reader = path === inMemory ? { read: writer.read, close: async () => {} } : await told(openReader(path))
         const upkeep = new DocumentsUpkeep({ writer, logger, writes: () => writes, onWordsForgotten })
-        opened = { reader, writer, frequencies: createFrequencies(() => writes), upkeep }
+        opened = { reader, writer, frequencies: createCounts(() => writes), upkeep }
         upkeep.wake()
       } catch (error) {
         await connection.close()
@@ -150,7 +150,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     publish: (collection, documents) =>
       write(async (connection) => {
         await insertChunks(connection, collection, documents)
-        await upsertDocuments(
+        return upsertDocuments(
           connection,
           collection,
           documents.map(({ document }) => document),
@@ -229,7 +229,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     similarWords: (collection, word, limit) => read((connection) => similarWords(connection, collection, word, limit)),
     frequencies: (collection, words, trigrams) =>
       using(({ reader, frequencies }) =>
-        reader.read((connection) => frequencies(connection, collection, words, trigrams)),
+        reader.read((connection) => frequencies.frequencies(connection, collection, words, trigrams)),
       ),
 
     async current(collection, chunks) {

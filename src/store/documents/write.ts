@@ -1,5 +1,5 @@
 import { type ChunkField, chunkFieldIndex } from '../../core/knowledge/chunk.ts'
-import type { NewChunks, NewGeneration } from '../../core/knowledge/document-store.ts'
+import type { NewChunks, NewGeneration, Published } from '../../core/knowledge/document-store.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { addWords, removeFromIndex } from './keyword.ts'
@@ -91,9 +91,9 @@ export async function removeChunks(connection: Connection, generations: readonly
   return rows.length
 }
 
-type NewDocumentRow = Omit<DocumentRow, 'document_key' | 'document_collection'>
+export type NewDocumentRow = Omit<DocumentRow, 'document_key' | 'document_collection'>
 
-const replacedColumns = [
+export const replacedColumns = [
   'generation',
   'document_name',
   'media_type',
@@ -106,7 +106,7 @@ const replacedColumns = [
   'chunker_type',
   'updated_at',
 ] as const satisfies (keyof NewDocumentRow)[]
-const givenColumns = [
+export const givenColumns = [
   'document_id',
   'source',
   'created_at',
@@ -116,23 +116,34 @@ const givenColumns = [
 const upsertRows = `INSERT INTO document (document_collection, ${givenColumns})
   SELECT ?, ${givenColumns.map((name) => `value ->> '${name}'`)} FROM json_each(?) WHERE true
   ON CONFLICT (document_collection, source) DO UPDATE SET ${replacedColumns.map((name) => `${name} = excluded.${name}`)}`
+const selectReplaced = `SELECT source, document_id, generation FROM document
+  WHERE document_collection = ? AND source IN (SELECT value FROM json_each(?))`
 
 /** Makes each generation the current one of its collection and source. */
 export async function upsertDocuments(
   connection: Connection,
   collection: number,
   documents: readonly NewGeneration[],
-): Promise<void> {
-  const rows = documents.map(
-    ({ name, ...document }): NewDocumentRow => ({
-      ...document,
-      document_name: name,
-      metadata: JSON.stringify(document.metadata),
-      reader_metadata: JSON.stringify(document.reader_metadata),
-      created_at: document.updated_at,
-    }),
+): Promise<Published[]> {
+  const sources = JSON.stringify(documents.map(({ source }) => source))
+  const replaced = new Map(
+    (await connection.all<DocumentRow>(selectReplaced, [collection, sources])).map((row) => [row.source, row]),
   )
-  await connection.run(upsertRows, [collection, JSON.stringify(rows)])
+  await connection.run(upsertRows, [collection, JSON.stringify(documents.map(toDocumentRow))])
+  return documents.map(({ document_id, source }) => ({
+    documentId: replaced.get(source)?.document_id ?? document_id,
+    replaced: replaced.get(source)?.generation,
+  }))
+}
+
+export function toDocumentRow({ name, ...document }: NewGeneration): NewDocumentRow {
+  return {
+    ...document,
+    document_name: name,
+    metadata: JSON.stringify(document.metadata),
+    reader_metadata: JSON.stringify(document.reader_metadata),
+    created_at: document.updated_at,
+  }
 }
 
 /** Records sources as those that the config added to the collection, and forgets others. */

@@ -12,10 +12,11 @@ const retryMs = 5_000
 const lookMs = 15_000
 const longestPauseMs = 1_000
 
-type Kind = 'read' | 'vectors' | 'work' | 'bulk'
+type Kind = 'read' | 'search' | 'vectors' | 'work' | 'bulk'
 
 const kinds: Record<Kind, Limits & { purpose: string; connections: number }> = {
   read: { statementMs: 30_000, purpose: 'reads', connections: 4 },
+  search: { statementMs: 2_000, purpose: 'searches', connections: 4 },
   vectors: { statementMs: 30_000, isNearest: true, purpose: 'vectors', connections: 4 },
   work: { statementMs: 120_000, purpose: 'works', connections: 2 },
   bulk: { statementMs: 120_000, purpose: 'bulk works', connections: 1 },
@@ -24,12 +25,15 @@ const kinds: Record<Kind, Limits & { purpose: string; connections: number }> = {
 /** The connections of one process to one database, opened on first use. */
 export class Pools {
   readonly options: PostgresOptions
+  readonly #connections: Partial<Record<Kind, number>>
   readonly #pools = new Map<Kind, Promise<Pool>>()
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(options: PostgresOptions) {
+  /** `connections`: at most so many, where that differs from the usual. */
+  constructor(options: PostgresOptions, connections: Partial<Record<Kind, number>> = {}) {
     this.options = options
+    this.#connections = connections
   }
 
   /** A connection of its own. `direct`: it is not shared with others, whatever the mode; for `listen`, by its own address. */
@@ -50,7 +54,8 @@ export class Pools {
 
   /** Statements that change nothing, each by itself; repeated after a lost connection. */
   readonly read: Sql = this.#readsOf('read')
-
+  /** The same for what is given up after two seconds. */
+  readonly search: Sql = this.#readsOf('search')
   /** The same for statements that find the nearest vectors. */
   readonly vectors: Sql = this.#readsOf('vectors')
 
@@ -161,7 +166,8 @@ export class Pools {
     const { default: pg } = await import('pg')
     const { purpose, connections, ...limits } = kinds[kind]
     const config = await configOf(this.options, purpose, limits, this.options.connections)
-    const pool = new pg.Pool({ ...config, max: connections, idleTimeoutMillis: 60_000, allowExitOnIdle: true })
+    const max = this.#connections[kind] ?? connections
+    const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000, allowExitOnIdle: true })
     // One that breaks while it is in use rejects its statements; without a listener it would end the process.
     pool.on('connect', (client) => client.on('error', () => {}))
     pool.on('error', (error) => this.options.logger.debug({ error }, 'an idle connection to the database broke'))

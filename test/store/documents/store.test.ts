@@ -1,30 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isAppError } from '../../../src/core/error.ts'
-import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
-import type { Collection, DocumentStore } from '../../../src/core/knowledge/document-store.ts'
-import { readFilters } from '../../../src/core/knowledge/filter.ts'
+import type { DocumentStore } from '../../../src/core/knowledge/document-store.ts'
 import { documentsDatabase } from '../../../src/store/documents/database.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
-import {
-  chunksOf,
-  compareFilters,
-  embedding,
-  fillForFilters,
-  generationOf,
-  reserve,
-} from '../../support/knowledge/filter-comparison.ts'
-import type { Filterable } from '../../support/knowledge/plain-filter.ts'
-
-const wordQuery = (...words: string[]) => ({
-  find: words,
-  score: words.map((word) => ({ words: [word], weight: 1 })),
-  chunks: 100,
-})
+import { testDocumentStore, wordQuery } from '../../contract/document-store.ts'
 
 async function openNew(path: string): Promise<Connection> {
   await writeFile(path, '', { flag: 'a' })
@@ -49,171 +31,16 @@ const firstIndexTables = `
   CREATE VIRTUAL TABLE words_vocabulary_1 USING fts5vocab(words_1, 'row');
   CREATE VIRTUAL TABLE trigrams_vocabulary_1 USING fts5vocab(trigrams_1, 'row');`
 
-describe('the document store', () => {
+describe('documents in SQLite', () => {
   let folder: string
-  const stores: ReturnType<typeof createDocumentStore>[] = []
-  const open = async (name: string) => {
-    const store = createDocumentStore({ path: join(folder, name) })
-    await store.open()
-    stores.push(store)
-    return store
-  }
+  const stores: DocumentStore[] = []
+  testDocumentStore('in SQLite', (name) => createDocumentStore({ path: join(folder, name) }))
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'documents-'))
   })
   afterAll(async () => {
     for (const store of stores) await store.close()
     await rm(folder, { recursive: true, force: true })
-  })
-
-  it('shows a generation only when it is published, and then all of it', async () => {
-    const store = await open('publish.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const first = await reserve(store, 2)
-    await store.addChunks(key, chunksOf(first, 0, 'anchor chain'))
-    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
-    expect(await store.totals()).toEqual({ documents: 0, chunks: 0 })
-    const published = generationOf(first.generation, { source: 's', chunk_count: 2 })
-    await store.publish(key, [{ ...chunksOf(first, 1, 'anchor rope'), document: published }])
-    expect((await store.keyword(key, wordQuery('anchor'), {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
-
-    const second = await reserve(store, 1)
-    const replacement = generationOf(second.generation, { source: 's' })
-    await store.publish(key, [{ ...chunksOf(second, 0, 'sail'), document: replacement }])
-    expect(await store.keyword(key, wordQuery('anchor'), {}, 10)).toEqual([])
-    expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
-    await store.collect([first.generation, second.generation])
-    expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
-    expect(await store.chunksOf([second.generation], 0, 10)).toHaveLength(1)
-    expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
-  })
-
-  it('keeps the texts and words of each chunk of a commit apart, whatever characters they are of', async () => {
-    const store = await open('texts.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
-    const heading = fc.string({ unit: fc.constantFrom('a', 'é', '東', '🙂'), maxLength: 5 })
-    const documents = fc.array(fc.array(fc.record({ text, heading }), { minLength: 1, maxLength: 4 }), { minLength: 1 })
-    let made = 0
-    await fc.assert(
-      fc.asyncProperty(documents, fc.boolean(), async (given, haveWords) => {
-        const places = await store.reserve(given.map((chunks) => chunks.length))
-        const writes = given.map((chunks, at) => {
-          const { generation, firstChunk } = places[at] ?? { generation: 0, firstChunk: 0 }
-          const words = haveWords ? chunks.map((_, index) => `${made}ü_${at}_${index}`) : []
-          const rows = chunkRows(
-            chunks.map((chunk, index) => ({
-              id: `chk_${firstChunk + index}`,
-              index,
-              content: chunk.text,
-              headingPath: [chunk.heading],
-              startOffset: index,
-              endOffset: index + 1,
-              lineStart: 1,
-              lineEnd: 2,
-              words: index % 2 === 0 ? (words[index] ?? '') : '',
-              headingWords: index % 2 === 0 ? '' : (words[index] ?? ''),
-            })),
-          )
-          const fields = { source: `s${made}-${at}`, chunk_count: chunks.length }
-          return { generation, firstChunk, rows, newWords: [], document: generationOf(generation, fields), words }
-        })
-        made++
-        await store.publish(key, writes)
-        for (const [at, { generation, firstChunk, words }] of writes.entries()) {
-          const stored = await store.chunksOf([generation], 0, 100)
-          expect(stored.map(({ content, headingPath }) => [content, headingPath[0]])).toEqual(
-            given[at]?.map((chunk) => [chunk.text, chunk.heading]),
-          )
-          for (const [index, word] of words.entries())
-            expect((await store.keyword(key, wordQuery(word), {}, 10)).map(({ chunk }) => chunk)).toEqual([
-              firstChunk + index,
-            ])
-        }
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  it('knows a word that nobody had used when it was first asked for', async () => {
-    const store = await open('late.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const publish = async (text: string) => {
-      const place = await reserve(store, 1)
-      const document = generationOf(place.generation, { source: 'log' })
-      await store.publish(key, [{ ...chunksOf(place, 0, text), document }])
-      await store.collect()
-    }
-    await publish('oil lamp')
-    expect((await store.frequencies(key, ['electric'], ['ele'])).words).toEqual(new Map())
-    await publish('electric lamp')
-    const { words, trigrams } = await store.frequencies(key, ['electric'], ['ele'])
-    expect([words.get('electric'), trigrams.has('ele')]).toEqual([1, true])
-  })
-
-  it('never gives a key twice, not even after it was opened again', async () => {
-    const store = await open('keys.db')
-    const taken: number[] = []
-    for (const count of [1, 9_999, 3, 20_000, 1]) {
-      const { firstChunk } = await reserve(store, count)
-      taken.push(firstChunk, firstChunk + count - 1)
-    }
-    await store.close()
-    const { firstChunk } = await reserve(await open('keys.db'), 1)
-    expect([...taken].sort((one, other) => one - other)).toEqual(taken)
-    expect(firstChunk).toBeGreaterThan(taken.at(-1) ?? 0)
-  })
-
-  it('finds words by what they share with another, those that share the most first', async () => {
-    const store = await open('similar.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const place = await reserve(store, 1)
-    const text = 'retention retentions detention rope 123456 ab'
-    await store.publish(key, [{ ...chunksOf(place, 0, text), document: generationOf(place.generation) }])
-    await store.publish(key, [{ ...chunksOf(await reserve(store, 1), 0, text), document: generationOf(99) }])
-    expect(await store.similarWords(key, 'retenton', 3)).toEqual(['retention', 'retentions', 'detention'])
-    expect(await store.similarWords(key, 'rope', 3)).toEqual([])
-    expect(await store.similarWords(key, '123457', 3)).toEqual([])
-  })
-
-  it('finds the forms of a word, bounded, and none of a word that nobody wrote', async () => {
-    const store = await open('inflections.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const text = `retry retries retried retrying retro use using settings setting ${'a'.repeat(60)} Größe strasse`
-    const place = await reserve(store, 1)
-    await store.publish(key, [{ ...chunksOf(place, 0, text), document: generationOf(place.generation) }])
-    const found = await store.inflections(key, ['retries', 'uses', 'set', 'absent', "x'y", 'is', '日本'])
-    expect(found.get('retries')?.toSorted()).toEqual(['retried', 'retry', 'retrying'])
-    expect(found.get('uses')?.toSorted()).toEqual(['use', 'using'])
-    expect(found.get('set')?.toSorted()).toEqual(['setting', 'settings'])
-    expect([...found.keys()]).toEqual(['retries', 'uses', 'set'])
-  })
-
-  it('scores by all words what it found by some, and keeps what is too long to score after it', async () => {
-    const store = await open('scored.db')
-    const { key } = await store.ensureCollection('c', embedding)
-    const texts = [
-      'anchor rope',
-      'anchor chain',
-      `anchor ${'x '.repeat(250_000)}`,
-      'chain rope',
-      `anchor ${'y '.repeat(250_000)}`,
-    ]
-    const chunks: number[] = []
-    for (const text of texts) {
-      const place = await reserve(store, 1)
-      await store.publish(key, [
-        { ...chunksOf(place, 0, text), document: { ...generationOf(place.generation), source: text.slice(0, 20) } },
-      ])
-      chunks.push(place.firstChunk)
-    }
-    const query = { ...wordQuery('anchor', 'chain'), find: ['anchor'] }
-    const found = (await store.keyword(key, query, {}, 10)).map(({ chunk }) => chunks.indexOf(chunk))
-    expect(found.slice(0, 2)).toEqual([1, 0])
-    expect(found.slice(2).toSorted()).toEqual([2, 4])
-    expect(await store.keyword(key, query, {}, 1)).toHaveLength(1)
-    const scores = (await store.keyword(key, query, {}, 10)).map(({ score }) => score)
-    expect(scores).toEqual(scores.toSorted((one, other) => other - one))
   })
 
   it('takes over a file of version 1 with its chunks and words', async () => {
@@ -249,48 +76,5 @@ describe('the document store', () => {
     const again = await openNew(path)
     expect(await again.all('SELECT name FROM sqlite_schema')).toEqual([])
     await again.close()
-  })
-
-  describe('filters', () => {
-    let store: DocumentStore
-    let collection: Collection
-    let documents: Map<number, Filterable>
-
-    beforeAll(async () => {
-      store = await open('filters.db')
-      collection = await store.ensureCollection('c', embedding)
-      documents = await fillForFilters(store, collection)
-    })
-
-    it('mean in SQL what they mean in plain JavaScript', async () => {
-      expect(await compareFilters(store, collection, documents, 2_000)).toBeGreaterThan(2_000)
-    })
-
-    it('bind the keyword index', async () => {
-      const filter = { chunker_type: 'code' }
-      const found = await store.keyword(collection.key, wordQuery('word'), filter, 100)
-      expect(found).toHaveLength([...documents.values()].filter(({ chunker_type }) => chunker_type === 'code').length)
-    })
-
-    it.each([
-      [{ 'a b': 1 }, 'filters.a b'],
-      [{ "a') OR 1=1 --": 1 }, "filters.a') OR 1=1 --"],
-      [{ '1a': 1 }, 'filters.1a'],
-      [{ ['k'.repeat(65)]: 1 }, `filters.${'k'.repeat(65)}`],
-      [{ color: null }, 'filters.color'],
-      [{ color: { $ne: 1 } }, 'filters.color.$ne'],
-      [{ color: [['nested']] }, 'filters.color'],
-      [{ color: Number.NaN }, 'filters.color'],
-      [{ color: Array.from({ length: 65 }, () => 1) }, 'filters.color'],
-      [['x'], 'filters'],
-      ['x', 'filters'],
-    ])('refuse %j', (filters, path) => {
-      try {
-        readFilters(filters)
-        expect.unreachable()
-      } catch (error) {
-        expect(isAppError(error) && error.details[0]?.path).toBe(path)
-      }
-    })
   })
 })

@@ -1,3 +1,5 @@
+import { knowledgeTables } from './knowledge.ts'
+
 /**
  * The tables, as numbered steps that are never changed once released. Each is a transaction of its own, and may need all
  * steps before it, but an `expand` step no `contract` step.
@@ -279,5 +281,6 @@ export const steps: readonly Step[] = [
   { step: 1, kind: 'expand', sql: tables },
   { step: 2, kind: 'expand', sql: facts },
   { step: 3, kind: 'expand', sql: schedules },
+  { step: 4, kind: 'expand', sql: knowledgeTables },
 ]
 export const newestStep = steps.at(-1)?.step ?? 0

@@ -1,0 +1,129 @@
+import { AppError } from '../../../core/error.ts'
+import { type Logger, silentLogger } from '../../../core/logger.ts'
+import type { Timers } from '../../../core/time.ts'
+import { systemTimers } from '../../../runtime/timers.ts'
+import type { Connection, Plan, Sql } from '../../postgres/connection.ts'
+import { toStoreError } from '../../postgres/failure.ts'
+import { Pools } from '../../postgres/pools.ts'
+import type { PostgresOptions } from '../../postgres/settings.ts'
+import { openSchema } from '../../sessions/postgres/schema/open.ts'
+import { steps } from '../../sessions/postgres/schema/steps.ts'
+import { Owner } from './owner.ts'
+
+export interface KnowledgeDatabaseOptions extends Omit<PostgresOptions, 'logger' | 'schema' | 'connections'> {
+  /** Default: `agentserve`. */
+  schema?: string | undefined
+  connections?: PostgresOptions['connections'] | undefined
+  /** Collections of different spaces don't know each other; default: ''. */
+  space?: string | undefined
+  /** Silence after which other servers take this one for dead; default 15 s. */
+  deadAfterMs?: number | undefined
+  logger?: Logger | undefined
+  timers?: Timers | undefined
+}
+
+/** What the drivers of documents and of vectors share: the connections of one process, and its name as the owner of what it writes. */
+export interface KnowledgeDatabase {
+  /** Makes the tables that are missing. Each call needs its own `close`. */
+  open(): Promise<void>
+  close(): Promise<void>
+  /** Statements that change nothing; repeated after a lost connection. */
+  readonly read: Sql
+  /** The same for searches, which may take two seconds. */
+  readonly search: Sql
+  /** The same for the nearest vectors. */
+  readonly vectors: Sql
+  work<T>(work: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
+  /**
+   * A transaction for what is under a generation that is not current. Throws `unavailable` when the others took this process for
+   * dead: then they remove what it wrote.
+   */
+  owned<T>(work: (sql: Sql, owner: number) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
+  /** A connection of its own, to be closed by the caller. */
+  connect(purpose: string): Promise<Connection>
+  /** Called when reserved keys are lost, and when owners are gone. */
+  listen(listener: { lost?: () => void; gone?: () => void }): void
+  readonly schema: string
+  readonly space: string
+  readonly logger: Logger
+}
+
+const usualDeadAfterMs = 15_000
+/** Besides those of the sessions. */
+const atMost = { read: 2, search: 2, vectors: 2, work: 1, bulk: 1 }
+
+export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeDatabase {
+  const { schema = 'agentserve', connections = 'direct', logger = silentLogger, space = '' } = options
+  const { deadAfterMs = usualDeadAfterMs, timers = systemTimers } = options
+  const listeners: { lost?: () => void; gone?: () => void }[] = []
+  let opened: { pools: Pools; owner: Owner } | undefined
+  let opening: Promise<void> | undefined
+  let users = 0
+
+  const tell = (what: 'lost' | 'gone') => {
+    for (const listener of listeners) listener[what]?.()
+  }
+  const now = () => {
+    if (opened === undefined) throw new AppError('unavailable', 'The knowledge base is not open.')
+    return opened
+  }
+  const telling = async <T>(use: () => Promise<T>): Promise<T> => {
+    try {
+      return await use()
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+  const reading = (kind: 'read' | 'search' | 'vectors'): Sql => ({
+    all: (text, params, plan?: Plan) => telling(() => now().pools[kind].all(text, params, plan)),
+    run: (text, params) => telling(() => now().pools[kind].run(text, params)),
+  })
+  const work: KnowledgeDatabase['work'] = (does, kind) => telling(() => now().pools.work(does, kind))
+
+  const prepare = async () => {
+    const pools = new Pools({ ...options, schema, connections, logger }, atMost)
+    await telling(() => openSchema(pools, { steps, contracts: false }))
+    const owner = new Owner({
+      deadAfterMs,
+      timers,
+      now: () => performance.now(),
+      logger,
+      work: (does) => pools.work(does),
+      onLost: () => tell('lost'),
+      onGone: () => tell('gone'),
+    })
+    opened = { pools, owner }
+  }
+
+  return {
+    schema,
+    space,
+    logger,
+    read: reading('read'),
+    search: reading('search'),
+    vectors: reading('vectors'),
+    work,
+    owned: (does, kind) => telling(() => now().owner.owned(does, (own) => now().pools.work(own, kind))),
+    connect: (purpose) => telling(() => now().pools.connect(purpose)),
+    listen: (listener) => void listeners.push(listener),
+    async open() {
+      users++
+      try {
+        opening ??= prepare()
+        await opening
+      } catch (error) {
+        users--
+        opening = undefined
+        throw error
+      }
+    },
+    async close() {
+      if (users === 0 || --users > 0) return
+      const closing = opened
+      opened = undefined
+      opening = undefined
+      await closing?.owner.close()
+      await closing?.pools.close()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { KnowledgeDatabase } from './database.ts'
+import { removeUnusedTerms } from './terms.ts'
+
+const quietMs = 1_000
+
+/** Removes words that were only in deleted chunks, some time after the deletion. */
+export function createUpkeep(database: KnowledgeDatabase) {
+  const closed = new AbortController()
+  let running: Promise<void> | undefined
+  let again = false
+
+  const due = async () => {
+    const [row] = await database.read.all<{ due: number }>(
+      "SELECT next_value AS due FROM knowledge_counter WHERE counter_name = 'purge'",
+    )
+    return row?.due
+  }
+  const purge = async () => {
+    while (again && !closed.signal.aborted) {
+      again = false
+      await wait(quietMs, undefined, { signal: closed.signal, ref: false })
+      const wanted = await due()
+      if (wanted === undefined) continue
+      const collections = await database.read.all<{ key: number }>('SELECT collection_key AS key FROM collection')
+      for (const { key } of collections)
+        for (let after: string | undefined = ''; after !== undefined && !closed.signal.aborted; ) {
+          const from: string = after
+          after = await database.work((sql) => removeUnusedTerms(sql, key, from))
+        }
+      if (closed.signal.aborted) return
+      await database.work((sql) =>
+        sql.run("DELETE FROM knowledge_counter WHERE counter_name = 'purge' AND next_value = $1", [wanted]),
+      )
+    }
+  }
+  const wake = () => {
+    if (closed.signal.aborted) return
+    again = true
+    running ??= purge()
+      .catch((error: unknown) => {
+        if (!closed.signal.aborted)
+          database.logger.warn({ error }, 'words of deleted documents are still in the keyword index')
+      })
+      .finally(() => {
+        running = undefined
+      })
+  }
+  return {
+    wake,
+    /** Chunks were deleted. */
+    async note(): Promise<void> {
+      await database.work((sql) =>
+        sql.run(`INSERT INTO knowledge_counter VALUES ('purge', 1)
+          ON CONFLICT (counter_name) DO UPDATE SET next_value = knowledge_counter.next_value + 1`),
+      )
+      wake()
+    },
+    async close(): Promise<void> {
+      closed.abort()
+      await running
+    },
+  }
+}
