@@ -47,7 +47,7 @@ const floors: Record<string, Floor> = {
       'sessions/postgres/reading sessions/postgres/files',
       'sessions/sqlite/writing',
       'sessions/sqlite/reading sessions/sqlite/files',
-      'sessions/memory documents',
+      'sessions/memory documents vectors',
       'rules upkeep .',
       'sessions/rows',
       'sessions/sqlite/schema sessions/postgres/schema',

@@ -182,12 +182,16 @@ export interface VectorTable {
   removeGenerations(generations: readonly number[]): Promise<void>
   /** Merges the files of many small writes; never needed for correctness. */
   compact(): Promise<void>
+  /** Of an `atomic` store: the current generations of its collection whose vectors are not all there. */
+  missing?(): Promise<number[]>
 }
 
 export interface VectorStore {
   readonly type: string
   /** Where the vectors are stored, for people. */
   readonly location: string
+  /** Several processes share it: rows of other generations than the current ones are being written, or removed by the documents. */
+  readonly atomic?: boolean
   /** Opens or creates the table. The name consists of `A-Z a-z 0-9 _`. */
   table(name: string, dimensions: number): Promise<VectorTable>
   names(): Promise<string[]>

@@ -1,4 +1,5 @@
 import { knowledgeTables } from './knowledge.ts'
+import { vectorTables } from './vectors.ts'
 
 /**
  * The tables, as numbered steps that are never changed once released. Each is a transaction of its own, and may need all
@@ -282,5 +283,6 @@ export const steps: readonly Step[] = [
   { step: 2, kind: 'expand', sql: facts },
   { step: 3, kind: 'expand', sql: schedules },
   { step: 4, kind: 'expand', sql: knowledgeTables },
+  { step: 5, kind: 'expand', sql: vectorTables },
 ]
 export const newestStep = steps.at(-1)?.step ?? 0

@@ -1,0 +1,20 @@
+import type { Logger } from '../../core/logger.ts'
+import type { Connection, Sql } from '../postgres/connection.ts'
+
+/** What lists of vectors need of a Postgres database. They share its connections with the documents. Errors are `AppError`s. */
+export interface VectorDatabase {
+  /** Makes the tables that are missing. Each call needs its own `close`. */
+  open(): Promise<void>
+  close(): Promise<void>
+  /** Statements that change nothing; repeated after a lost connection. */
+  readonly read: Sql
+  /** The same for the nearest vectors. */
+  readonly vectors: Sql
+  work<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** A transaction for what is under a generation that is not current yet. */
+  owned<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** A connection of its own, to be closed by the caller. */
+  connect(purpose: string): Promise<Connection>
+  readonly schema: string
+  readonly logger: Logger
+}

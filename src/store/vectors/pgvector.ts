@@ -1,0 +1,125 @@
+import type { VectorHit, VectorTable } from '../../core/knowledge/drivers.ts'
+import { halfvecForm, toBinary, toBinaryArray } from './binary.ts'
+import type { VectorDatabase } from './database.ts'
+import type { Extension } from './extension.ts'
+import { explain } from './failure.ts'
+import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
+import { hnswIndex, type IndexOptions } from './hnsw.ts'
+import type { List } from './lists.ts'
+
+export interface PgvectorOptions extends IndexOptions {
+  /** Values that a brief search compares without an index. */
+  comparedValues?: number | undefined
+  /** So many rows that match a condition are compared with each; beyond them, the index is faster. Default 15,000. */
+  comparedRows?: number | undefined
+  /** How often a brief search looks whether another server has built the index; default 5 s. */
+  lookEveryMs?: number | undefined
+}
+
+export type ClosableTable = VectorTable & { missing(): Promise<number[]>; close(): Promise<void> }
+
+/** Rows of one transaction. */
+const rowsAtOnce = 1_000
+const mostComparedRows = 15_000
+/** Comparing so many values takes some 60 ms of a processor of the database. */
+const maxCompared = 40_000_000
+const usualLookMs = 5_000
+
+interface Nearest {
+  chunk: number
+  generation: number
+  /** NaN for a vector of length 0. */
+  distance: number
+}
+
+/** A list whose vectors pgvector searches. Searches of a small list are exact; a large one gets an index in the background. */
+export function pgvectorTable(
+  database: VectorDatabase,
+  list: List,
+  extension: Extension,
+  {
+    comparedValues = maxCompared,
+    comparedRows = mostComparedRows,
+    lookEveryMs = usualLookMs,
+    ...options
+  }: PgvectorOptions,
+): ClosableTable {
+  const { schema } = extension
+  const { table, dimensions } = list
+  const form = halfvecForm(extension.oid)
+  const index = hnswIndex(database, list, `${schema}.halfvec_cosine_ops`, options)
+  let lookedMs = Number.NEGATIVE_INFINITY
+
+  const distance = `embedding OPERATOR(${schema}.<=>) $1::${schema}.halfvec(${dimensions})`
+  const fields = `SELECT chunk_key AS chunk, generation, ${distance} AS distance FROM ${table}`
+  const insert = `INSERT INTO ${table} (chunk_key, generation, embedding)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::${schema}.halfvec[]) ON CONFLICT DO NOTHING`
+  const nearest = `${fields} ORDER BY ${distance} LIMIT $2`
+  const nearestOf = `${fields} WHERE generation = ANY($3::bigint[]) ORDER BY ${distance} LIMIT $2`
+  /** An index for a distance is not used for a sum. */
+  const comparedOf = `${fields} WHERE generation = ANY($3::bigint[]) ORDER BY (${distance}) + 0, chunk_key LIMIT $2`
+  const matching = `SELECT count(*) AS n FROM (SELECT FROM ${table} WHERE generation = ANY($1::bigint[]) LIMIT $2) AS first_rows`
+
+  const explained = async <T>(use: () => Promise<T>): Promise<T> => {
+    try {
+      return await use()
+    } catch (error) {
+      throw await explain(database, list, error)
+    }
+  }
+  const isTooMuch = async () => {
+    if (performance.now() - lookedMs >= lookEveryMs) {
+      await index.refresh()
+      lookedMs = performance.now()
+    }
+    return !index.isThere && index.rows * dimensions > comparedValues
+  }
+  const isFew = async (generations: readonly number[]) => {
+    const [row] = await database.vectors.all<{ n: number }>(matching, [generations, comparedRows + 1], 'fresh')
+    return (row?.n ?? 0) <= comparedRows
+  }
+  const find = async (query: Buffer, limit: number, generations: readonly number[] | undefined) => {
+    if (generations === undefined) return database.vectors.all<Nearest>(nearest, [query, limit], 'fresh')
+    const text = (await isFew(generations)) ? comparedOf : nearestOf
+    return database.vectors.all<Nearest>(text, [query, limit, generations], 'fresh')
+  }
+
+  return {
+    async add(rows) {
+      for (let from = 0; from < rows.length; from += rowsAtOnce) {
+        const some = rows.slice(from, from + rowsAtOnce)
+        const chunks = some.map(({ chunk }) => chunk)
+        const generations = some.map(({ generation }) => generation)
+        const vectors = toBinaryArray(some, dimensions, form)
+        await explained(() => database.owned((sql) => sql.all(insert, [chunks, generations, vectors], 'fresh')))
+        index.added(some.length)
+      }
+    },
+    async search(vector, limit, generations, brief = false) {
+      if (generations?.length === 0) return []
+      if (generations) assertGenerations(generations)
+      const query = toBinary(vector, dimensions, form)
+      return explained(async () => {
+        if (brief && (await isTooMuch())) return []
+        return (await find(query, limit, generations)).map(toHit)
+      })
+    },
+    counts: () => explained(() => countByGeneration(database.read, list)),
+    count: () => explained(() => countAll(database.read, list)),
+    missing: () => explained(() => missingGenerations(database.read, list)),
+    async removeGenerations(generations) {
+      assertGenerations(generations)
+      if (generations.length > 0) await explained(() => database.work((sql) => removeRows(sql, list, generations)))
+    },
+    /** The database removes deleted rows by itself; it plans searches by what it knows of the table. */
+    compact: () =>
+      explained(async () => {
+        await database.work((sql) => sql.all(`ANALYZE ${table}`, [], 'fresh'))
+      }),
+    close: () => index.close(),
+  }
+}
+
+function toHit({ chunk, generation, distance }: Nearest): VectorHit {
+  return { chunk, generation, similarity: Number.isNaN(distance) ? 0 : 1 - distance }
+}

@@ -1,0 +1,112 @@
+import type { VectorStore } from '../../core/knowledge/drivers.ts'
+import { type CopyOptions, copiedTable, copyName } from './copied.ts'
+import type { VectorDatabase } from './database.ts'
+import { lookForExtension } from './extension.ts'
+import { dropList, findList, hasExtension, type List, listNames, openList } from './lists.ts'
+import { type ClosableTable, type PgvectorOptions, pgvectorTable } from './pgvector.ts'
+import { reopening } from './reopening.ts'
+
+export interface PostgresVectorOptions extends PgvectorOptions, CopyOptions {
+  database: VectorDatabase
+  /** Where this process keeps copies of lists that the database can't search. */
+  copies: VectorStore
+}
+
+/**
+ * Vectors in a Postgres database, one table a list, for any number of processes. With pgvector the database searches them;
+ * without it, it keeps them, and each process searches a copy of its own.
+ */
+export function postgresVectors({ database, copies, ...options }: PostgresVectorOptions): VectorStore {
+  const tables = new Map<string, Promise<ClosableTable>>()
+  let opening: Promise<void> | undefined
+
+  const opened = () => {
+    opening ??= database.open().catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  let tidied: Promise<void> | undefined
+  /** Removes copies of lists that are no more. Nobody else uses them. */
+  const tidyCopies = async () => {
+    const wanted = new Set((await listNames(database)).map(copyName))
+    for (const name of await copies.names()) if (!wanted.has(name)) await copies.drop(name)
+  }
+  const tell = (list: List, reason: string) => {
+    const held = `each server searches a copy of its own in ${copies.location}`
+    database.logger.info({ list: list.name }, `${reason}: Postgres keeps the vectors, and ${held}`)
+  }
+  const openTable = async (list: List): Promise<ClosableTable> => {
+    const { name } = list
+    const extension = await lookForExtension(database)
+    if (list.form === 'halfvec') {
+      if (!hasExtension(extension)) throw new Error(`the vectors of ${name} need pgvector: ${extension.reason}`)
+      database.logger.debug({ list: name }, `pgvector ${extension.version} searches the vectors`)
+      return pgvectorTable(database, list, extension, options)
+    }
+    tell(
+      list,
+      hasExtension(extension)
+        ? `pgvector ${extension.version} is there since these vectors were written. Run 'agentserve knowledge reindex' to use it. Until then`
+        : extension.reason,
+    )
+    tidied ??= tidyCopies().catch((error: unknown) => {
+      tidied = undefined
+      throw error
+    })
+    await tidied
+    return copiedTable(database, list, copies, options)
+  }
+  const openFirst = async (name: string, dimensions: number) => {
+    await opened()
+    const table = await openTable(await openList(database, name, dimensions))
+    return reopening(table, async () => {
+      const list = await findList(database, name)
+      return list?.dimensions === dimensions ? openTable(list) : undefined
+    })
+  }
+  const close = async (table: Promise<ClosableTable> | undefined) => {
+    await table?.then((open) => open.close()).catch(() => undefined)
+  }
+
+  return {
+    type: 'postgres',
+    location: 'Postgres',
+    atomic: true,
+    async names() {
+      await opened()
+      return (await listNames(database)).map(({ name }) => name)
+    },
+    table(name, dimensions) {
+      const known = tables.get(name)
+      if (known) return known
+      const table = openFirst(name, dimensions).catch((error: unknown) => {
+        tables.delete(name)
+        throw error
+      })
+      tables.set(name, table)
+      return table
+    },
+    async drop(name) {
+      const open = tables.get(name)
+      tables.delete(name)
+      await close(open)
+      await opened()
+      const list = await findList(database, name)
+      await dropList(database, name)
+      if (list?.form === 'bytea') await copies.drop(copyName(list))
+    },
+    async close() {
+      const open = [...tables.values()]
+      tables.clear()
+      for (const table of open) await close(table)
+      await copies.close()
+      const closing = opening
+      opening = undefined
+      if (closing === undefined) return
+      await closing
+      await database.close()
+    },
+  }
+}

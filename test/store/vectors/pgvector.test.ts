@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
+import { findExtension, lookForExtension } from '../../../src/store/vectors/extension.ts'
+import { indexName } from '../../../src/store/vectors/lists.ts'
+import { type PostgresVectorOptions, postgresVectors } from '../../../src/store/vectors/vectors.ts'
+import { testVectorStore } from '../../contract/vector-store.ts'
+import { clusteredRows } from '../../support/knowledge/clustered-rows.ts'
+import { type PgvectorServer, startPgvector } from '../../support/knowledge/pgvector.ts'
+import { vectorDatabase } from '../../support/knowledge/vector-database.ts'
+
+let server: PgvectorServer
+beforeAll(async () => {
+  server = await startPgvector()
+}, 60_000)
+afterAll(() => server.stop())
+
+const databaseIn = (schema: string) => vectorDatabase(server.url, schema, { connections: server.connections })
+const storeIn = (schema: string, options: Partial<PostgresVectorOptions> = {}) =>
+  postgresVectors({ database: databaseIn(schema), copies: memoryVectors(), ...options })
+const chunksOf = (hits: readonly { chunk: number }[]) => hits.map(({ chunk }) => chunk)
+
+testVectorStore('pgvector', async () => storeIn(server.newSchema()))
+
+describe('pgvector in particular', () => {
+  let schema: string
+  beforeEach(() => {
+    schema = server.newSchema()
+  })
+  const formOf = async () => {
+    const database = databaseIn(schema)
+    const rows = await database.read.all('SELECT list_name AS name, form FROM vector_list ORDER BY list_name')
+    await database.close()
+    return rows
+  }
+  const indexStates = async () => {
+    const database = databaseIn(schema)
+    const rows = await database.read.all<{ name: string; valid: boolean }>(
+      `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       WHERE relnamespace = $1::regnamespace AND relname LIKE '%hnsw'`,
+      [schema],
+    )
+    await database.close()
+    return rows
+  }
+
+  it('is created by a role that may, outside of the schema of the tables', async () => {
+    await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
+    const database = databaseIn(schema)
+    await database.open()
+    expect(await lookForExtension(database)).toEqual({ reason: expect.stringContaining('is not created yet') })
+    expect(await findExtension(database)).toMatchObject({ schema: 'public', version: expect.stringMatching(/^0\.\d/) })
+    await database.close()
+    const store = storeIn(schema)
+    await store.table('k1_v1', 3)
+    expect(await formOf()).toEqual([{ name: 'k1_v1', form: 'halfvec' }])
+    await store.close()
+  })
+
+  it('is used in any schema', async () => {
+    await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
+    await server.execute('CREATE SCHEMA IF NOT EXISTS "Other place"; CREATE EXTENSION vector SCHEMA "Other place"')
+    const store = storeIn(schema, { indexedFromRows: 10, quietMs: 0 })
+    const table = await store.table('k1_v1', 8)
+    await table.add(clusteredRows(20, 8))
+    await expect.poll(indexStates, { interval: 25 }).toEqual([{ name: indexName('k1_v1'), valid: true }])
+    expect(await table.search(new Float32Array(8).fill(1), 3)).toHaveLength(3)
+    await store.close()
+    await server.execute('DROP EXTENSION vector CASCADE; CREATE EXTENSION vector SCHEMA public')
+  })
+
+  it('finds with an index what an exact search finds', async () => {
+    const rows = clusteredRows(1_000, 64)
+    const queries = rows.slice(0, 10).map(({ vector }) => vector.map((value, at) => value + Math.sin(at) / 10))
+    const store = storeIn(schema, { indexedFromRows: 1_000, quietMs: 600_000 })
+    const table = await store.table('k1_v1', 64)
+    await table.add(rows)
+    const wanted: number[][] = []
+    for (const query of queries) wanted.push(chunksOf(await table.search(query, 50)))
+    await store.close()
+    const later = storeIn(schema, { indexedFromRows: 1_000, quietMs: 0 })
+    const indexed = await later.table('k1_v1', 64)
+    await expect
+      .poll(indexStates, { interval: 50, timeout: 30_000 })
+      .toEqual([{ name: indexName('k1_v1'), valid: true }])
+    for (const [at, query] of queries.entries()) {
+      const found = chunksOf(await indexed.search(query, 50))
+      expect(found.filter((chunk) => wanted[at]?.includes(chunk)).length).toBeGreaterThanOrEqual(48)
+    }
+    await later.close()
+  }, 60_000)
+
+  it('finds enough rows of few documents, although the index has others that are nearer', async () => {
+    const store = storeIn(schema, { indexedFromRows: 1_000, quietMs: 0, comparedRows: 5 })
+    const table = await store.table('k1_v1', 16)
+    const rows = clusteredRows(2_000, 16).map((row) => ({ ...row, generation: 1 + (row.chunk % 100) }))
+    await table.add(rows)
+    await expect
+      .poll(indexStates, { interval: 50, timeout: 30_000 })
+      .toEqual([{ name: indexName('k1_v1'), valid: true }])
+    const query = rows[0]?.vector ?? new Float32Array(16)
+    const found = await table.search(query, 20, [7])
+    expect(found).toHaveLength(20)
+    expect(new Set(found.map(({ generation }) => generation))).toEqual(new Set([7]))
+    await store.close()
+  }, 60_000)
+
+  it('leaves out of a brief search what is too much to compare, until there is an index', async () => {
+    const store = storeIn(schema, { quietMs: 600_000, comparedValues: 100 * 16, lookEveryMs: 0 })
+    const table = await store.table('k1_v1', 16)
+    const rows = clusteredRows(200, 16)
+    const query = rows[0]?.vector ?? new Float32Array(16)
+    await table.add(rows.slice(0, 100))
+    expect(chunksOf(await table.search(query, 1, undefined, true))).toEqual([1])
+    await table.add(rows.slice(100))
+    expect(await table.search(query, 1, undefined, true)).toEqual([])
+    expect(chunksOf(await table.search(query, 1))).toEqual([1])
+    // Another server builds it.
+    const other = storeIn(schema, { indexedFromRows: 100, quietMs: 0 })
+    await other.table('k1_v1', 16)
+    await expect.poll(() => table.search(query, 1, undefined, true), { interval: 25 }).toMatchObject([{ chunk: 1 }])
+    await other.close()
+    await store.close()
+  })
+
+  it('builds an index anew that a server left unfinished, once its claim has run out', async () => {
+    const store = storeIn(schema, { quietMs: 600_000 })
+    const table = await store.table('k1_v1', 16)
+    await table.add(clusteredRows(50, 16))
+    const index = `${schema}.${indexName('k1_v1')}`
+    await server.execute(`CREATE INDEX ${indexName('k1_v1')} ON ${schema}.vec_k1_v1 (generation);
+      UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${index}'::regclass;
+      UPDATE ${schema}.vector_list SET index_claimed_at = clock_timestamp()`)
+    const other = storeIn(schema, { indexedFromRows: 10, quietMs: 0, againMs: 10 })
+    await other.table('k1_v1', 16)
+    await table.search(new Float32Array(16).fill(1), 3)
+    expect(await indexStates()).toEqual([{ name: indexName('k1_v1'), valid: false }])
+    await server.execute(
+      `UPDATE ${schema}.vector_list SET index_claimed_at = clock_timestamp() - interval '61 seconds'`,
+    )
+    await expect.poll(indexStates, { interval: 25 }).toEqual([{ name: indexName('k1_v1'), valid: true }])
+    await other.close()
+    await store.close()
+  })
+
+  it('says what is missing when the extension is dropped, and the list can be made anew without it', async () => {
+    const store = storeIn(schema)
+    const table = await store.table('k1_v1', 3)
+    await table.add([{ chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }])
+    await server.execute('DROP EXTENSION vector CASCADE')
+    const failure = await table.search(Float32Array.of(1, 0, 0), 1).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'Error', message: expect.stringContaining('lost what its table needs') })
+    await server.execute('CREATE EXTENSION vector SCHEMA public')
+    await store.drop('k1_v1')
+    const again = await store.table('k1_v1', 3)
+    await again.add([{ chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }])
+    expect(chunksOf(await again.search(Float32Array.of(1, 0, 0), 1))).toEqual([1])
+    await store.close()
+  })
+
+  it.each([
+    ['NaN', Float32Array.of(1, Number.NaN, 0)],
+    ['infinity', Float32Array.of(1, Number.POSITIVE_INFINITY, 0)],
+    ['more than a half float holds', Float32Array.of(1, 70_000, 0)],
+    ['the bits of NaN', Uint16Array.of(0x3c00, 0x7e00, 0)],
+  ])('refuses a vector with %s, and writes nothing', async (_, vector) => {
+    const store = storeIn(schema)
+    const table = await store.table('k1_v1', 3)
+    const good = { chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }
+    await expect(table.add([good, { chunk: 2, generation: 1, vector }])).rejects.toThrow(/no number|not within/)
+    expect(await table.count()).toBe(0)
+    await store.close()
+  })
+
+  it('finds a vector of length 0 with similarity 0', async () => {
+    const store = storeIn(schema)
+    const table = await store.table('k1_v1', 2)
+    await table.add([
+      { chunk: 1, generation: 1, vector: Float32Array.of(0, 0) },
+      { chunk: 2, generation: 1, vector: Float32Array.of(1, 0) },
+    ])
+    expect((await table.search(Float32Array.of(1, 0), 5)).map(({ similarity }) => similarity)).toEqual([1, 0])
+    await store.close()
+  })
+
+  it('refuses a list that has other dimensions', async () => {
+    const store = storeIn(schema)
+    await store.table('k1_v1', 3)
+    const other = storeIn(schema)
+    await expect(other.table('k1_v1', 4)).rejects.toThrow('have 3 dimensions, not 4')
+    await other.close()
+    await store.close()
+  })
+
+  it('follows a list that another server has made anew', async () => {
+    const store = storeIn(schema)
+    const table = await store.table('k1_v1', 3)
+    await table.add([{ chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }])
+    const other = storeIn(schema)
+    await other.table('k1_v1', 3)
+    await other.drop('k1_v1')
+    await expect(table.search(Float32Array.of(1, 0, 0), 1)).rejects.toMatchObject({ code: 'unavailable' })
+    const made = await other.table('k1_v1', 3)
+    await made.add([{ chunk: 2, generation: 2, vector: Float32Array.of(1, 0, 0) }])
+    expect(chunksOf(await table.search(Float32Array.of(1, 0, 0), 1))).toEqual([2])
+    await other.close()
+    await store.close()
+  })
+})
