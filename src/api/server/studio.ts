@@ -5,6 +5,7 @@ import { AppError } from '../../core/error.ts'
 import { bytes, type Reply } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Route } from '../../http/router.ts'
+import { once } from '../../runtime/once.ts'
 import { type StudioFiles, type StudioPlaces, studioPage, studioPolicy } from '../../web/studio-page.ts'
 import { PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
 import { htmlReply } from './html.ts'
@@ -91,16 +92,4 @@ async function readBuilt(name: string): Promise<Buffer> {
 
 function takesBrotli(accepted: string | undefined): boolean {
   return /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(accepted ?? '')
-}
-
-/** A failure is tried again with the next request. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

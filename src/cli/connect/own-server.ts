@@ -10,6 +10,7 @@ import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { loadProject } from './project.ts'
 import type { CloseOptions, Target } from './target.ts'
+import { untilReady } from './until-ready.ts'
 
 export interface OwnServerOptions {
   options: ProjectOptions
@@ -52,18 +53,11 @@ export async function openOwn({ options, dataFolder, folder, onRelease, signal }
     await folder.lock.release()
     process.off('unhandledRejection', onStray)
   }
-  const ended = server.start()
-  ended.catch(() => {})
-  const stop = () => void server.shutdown({ deadline: 0 })
-  signal.addEventListener('abort', stop, { once: true })
   try {
-    await Promise.race([server.ready, ended])
+    await untilReady(server, signal)
   } catch (error) {
     await close({ deadline: 0 })
-    signal.throwIfAborted()
     throw error
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
   return {
     name: 'the server',

@@ -8,6 +8,7 @@ import type { CommandContext } from '../command/module.ts'
 import { ownOrConnect } from '../connect/own-or-connect.ts'
 import { loadProject, type Project } from '../connect/project.ts'
 import { askToRelease } from '../connect/release.ts'
+import { untilReady } from '../connect/until-ready.ts'
 import { loadUserConfig } from '../connect/user-config.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
@@ -132,20 +133,7 @@ async function open({ config }: Project, context: CommandContext, purpose: Serve
     why: `which did not let go of it within ${releaseMs / 1000} s`,
     async own(folder) {
       const server = openServer(config, { ...purpose, folder })
-      const ended = server.start()
-      ended.catch(() => {})
-      // Waiting for a database can take long.
-      const stop = () => void server.shutdown({ deadline: 0 })
-      signal.addEventListener('abort', stop, { once: true })
-      try {
-        await Promise.race([server.ready, ended])
-      } catch (error) {
-        signal.throwIfAborted()
-        throw error
-      } finally {
-        signal.removeEventListener('abort', stop)
-      }
-      return { server, ended }
+      return { server, ...(await untilReady(server, signal)) }
     },
     async connect(running) {
       const { url, pid, secret } = running

@@ -9,6 +9,7 @@ import { type Candidate, fallbackModel } from '../../models/fallback.ts'
 import { describeModel } from '../../models/name.ts'
 import { resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
+import { once } from '../../runtime/once.ts'
 import { withCallSettings } from '../again/edited-model.ts'
 import { answeredTools, createGate } from '../again/gate.ts'
 import { editedInstructions } from '../again/messages.ts'
@@ -72,9 +73,9 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     resolveModel(wanted, { root }).catch((error: unknown) => {
       throw new AppError('run_failed', messageOf(error), { cause: error })
     })
-  const resolve = keptOnce(() => resolveFor(setting))
+  const resolve = once(() => resolveFor(setting))
   const first = { name: label, open: resolve }
-  const fallbacks = others.map((one) => ({ name: describeModel(one), open: keptOnce(() => resolveFor(one)) }))
+  const fallbacks = others.map((one) => ({ name: describeModel(one), open: once(() => resolveFor(one)) }))
   async function* firstMessages(
     input: RunInput,
     context: RunContext,
@@ -100,7 +101,7 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
   }
   async function chosen(equip: RunParts['equip'], observer: ModelObserver): Promise<ModelObject> {
     if (others.length === 0) return equip(await resolve(), label)
-    const equipped = ({ name, open }: Candidate) => ({ name, open: keptOnce(async () => equip(await open(), name)) })
+    const equipped = ({ name, open }: Candidate) => ({ name, open: once(async () => equip(await open(), name)) })
     const { timeout } = settings
     const { firstChunkMs, ...whole } = typeof timeout === 'object' ? timeout : { totalMs: timeout }
     const limits = [whole.totalMs, 'stepMs' in whole ? whole.stepMs : undefined, defaults.runTimeoutMs]
@@ -199,18 +200,6 @@ export function modelAnswer(settings: CheckedAgent, choice: ModelChoice, default
     else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
   }
   return fetching.isOn ? { run } : { run, checkInput }
-}
-
-/** Does it once; after a failure, again. */
-function keptOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }
 
 async function searchTool(
