@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/error.ts'
-import { chunkRows } from '../../src/core/knowledge/chunk.ts'
 import type { Collection, DocumentStore } from '../../src/core/knowledge/document-store.ts'
 import { readFilters } from '../../src/core/knowledge/filter.ts'
+import { rowsOf } from '../support/knowledge/chunk-rows.ts'
 import {
   chunksOf,
   compareFilters,
@@ -71,7 +71,7 @@ export function testDocumentStore(driver: string, create: (name: string) => Docu
           const writes = given.map((chunks, at) => {
             const { generation, firstChunk } = places[at] ?? { generation: 0, firstChunk: 0 }
             const words = haveWords ? chunks.map((_, index) => `${made}ü_${at}_${index}`) : []
-            const rows = chunkRows(
+            const rows = rowsOf(
               chunks.map((chunk, index) => ({
                 id: `chk_${firstChunk + index}`,
                 index,

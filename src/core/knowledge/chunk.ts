@@ -15,10 +15,10 @@ export interface StoredChunk {
   page?: number | undefined
 }
 
-/** For the keyword index: normalised, separated by spaces. */
-export interface ChunkWords {
-  words: string
-  headingWords: string
+/** A chunk before it is stored, with the length of its normalised words in bytes. */
+export interface NewChunk extends Omit<StoredChunk, 'key'> {
+  headingWordsBytes: number
+  wordsBytes: number
 }
 
 /**
@@ -30,11 +30,11 @@ export interface ChunkRows {
   fields: string
   /** All contents, concatenated as UTF-8. */
   texts: Uint8Array
-  /** For each chunk its normalised words, then those of its headings, concatenated as UTF-8. */
+  /** For each chunk the normalised words of its headings, then its own, separated by spaces, concatenated as UTF-8. */
   words: Uint8Array
 }
 
-/** `…From` and `…Bytes` locate a text in `texts` or `words`; the words of the headings follow those of the chunk. */
+/** `…From` and `…Bytes` locate a text in `texts` or `words`; the words of the chunk follow those of its headings. */
 const chunkFields = [
   'index',
   'id',
@@ -47,8 +47,8 @@ const chunkFields = [
   'textFrom',
   'textBytes',
   'wordsFrom',
-  'wordsBytes',
   'headingWordsBytes',
+  'wordsBytes',
 ] as const
 export type ChunkField = (typeof chunkFields)[number]
 
@@ -57,15 +57,14 @@ export function chunkFieldIndex(field: ChunkField): number {
   return chunkFields.indexOf(field)
 }
 
-export function chunkRows(chunks: readonly (Omit<StoredChunk, 'key'> & ChunkWords)[]): ChunkRows {
+/** `words`: those of all chunks, as `ChunkRows` has them. */
+export function chunkRows(chunks: readonly NewChunk[], words: Uint8Array): ChunkRows {
   const texts = encoded(chunks.map(({ content }) => content))
-  const words = encoded(chunks.flatMap((chunk) => [chunk.words, chunk.headingWords]))
   let textFrom = 0
   let wordsFrom = 0
   const fields = chunks.map((chunk, index) => {
     const textBytes = texts.lengths[index] ?? 0
-    const wordsBytes = words.lengths[index * 2] ?? 0
-    const headingWordsBytes = words.lengths[index * 2 + 1] ?? 0
+    const { headingWordsBytes, wordsBytes } = chunk
     const row: Record<ChunkField, string | number | null> = {
       index: chunk.index,
       id: chunk.id,
@@ -78,14 +77,14 @@ export function chunkRows(chunks: readonly (Omit<StoredChunk, 'key'> & ChunkWord
       textFrom,
       textBytes,
       wordsFrom,
-      wordsBytes,
       headingWordsBytes,
+      wordsBytes,
     }
     textFrom += textBytes
     wordsFrom += wordsBytes + headingWordsBytes
     return JSON.stringify(chunkFields.map((field) => row[field]))
   })
-  return { fields: `[${fields.join(',')}]`, texts: texts.bytes, words: words.bytes }
+  return { fields: `[${fields.join(',')}]`, texts: texts.bytes, words }
 }
 
 /** The texts concatenated as UTF-8, with the length of each in bytes. */

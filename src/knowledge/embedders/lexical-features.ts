@@ -1,3 +1,4 @@
+import type { Counted } from '../words/text-words.ts'
 import type { Vocabulary } from '../words/vocabulary.ts'
 
 const wordSeed = 0x811c9dc5
@@ -44,7 +45,7 @@ export function putFeature(vector: Float32Array, hash: number, weight: number): 
 
 export interface FeatureSums {
   /** Adds to the vector the square root of each feature's count in these words. */
-  addTo(vector: Float32Array, words: readonly string[], numbers: readonly number[]): void
+  addTo(vector: Float32Array, words: Counted): void
 }
 
 /**
@@ -130,15 +131,16 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
   }
 
   return {
-    addTo(vector, words, numbers) {
+    addTo(vector, { length, numbers, counts }) {
       if (epoch !== vocabulary.epoch) forget()
       const once: number[] = []
-      for (let index = 0; index < numbers.length; index++) {
-        const place = (numbers[index] as number) * 4
-        if (place >= places.length || places[place + 2] === 0) remember(words[index] as string, place)
+      for (let index = 0; index < length; index++) {
+        const number = numbers[index] as number
+        const place = number * 4
+        if (place >= places.length || places[place + 2] === 0) remember(vocabulary.wordOf(number), place)
         const before = places[place] as number
         if (before === 0) once.push(place)
-        places[place] = before + 1
+        places[place] = before + (counts[index] as number)
       }
       count(once)
       collect(once, vector)

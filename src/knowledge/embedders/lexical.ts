@@ -1,7 +1,8 @@
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge/drivers.ts'
 import { hashedList } from '../../core/knowledge/lists.ts'
-import { queryWordsOf, trigramsOf, wordsOf } from '../../core/text/terms.ts'
+import { queryWordsOf, trigramsOf } from '../../core/text/terms.ts'
+import { type Counted, createTextWords } from '../words/text-words.ts'
 import { createVocabulary, type Vocabulary } from '../words/vocabulary.ts'
 import { createFeatureSums, eachFeature, placeBits, putFeature } from './lexical-features.ts'
 
@@ -19,14 +20,16 @@ const textsPerTurn = 32
  */
 export function lexicalEmbedder(): Embedder {
   const vocabulary = createVocabulary()
+  const read = createTextWords(vocabulary)
   const embedWords = wordsEmbedder(vocabulary)
   return {
     embedding: lexicalEmbedding,
     async embedTexts(texts, signal) {
       const vectors: Float32Array[] = []
       for (const text of texts) {
-        const words = wordsOf(text)
-        vectors.push(embedWords(words, vocabulary.numbersOf(words)))
+        read.begin()
+        read.add(text)
+        vectors.push(embedWords(read.words()))
         if (vectors.length % textsPerTurn === 0) await yieldToLoop(undefined, { signal })
       }
       return vectors
@@ -40,14 +43,12 @@ export function lexicalEmbedder(): Embedder {
   }
 }
 
-/** Embeds texts whose words already have numbers in the vocabulary. */
-export function wordsEmbedder(
-  vocabulary: Vocabulary,
-): (words: readonly string[], numbers: readonly number[]) => Float32Array {
+/** Embeds texts whose words have numbers in the vocabulary; `vector`: into this one. */
+export function wordsEmbedder(vocabulary: Vocabulary): (words: Counted, vector?: Float32Array) => Float32Array {
   const sums = createFeatureSums(vocabulary)
-  return (words, numbers) => {
-    const vector = new Float32Array(lexicalEmbedding.dimensions)
-    sums.addTo(vector, words, numbers)
+  return (words, vector = new Float32Array(lexicalEmbedding.dimensions)) => {
+    vector.fill(0)
+    sums.addTo(vector, words)
     return normalised(vector)
   }
 }

@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
 import { tokenList } from '../../core/knowledge/lists.ts'
+import { type Counted, createTextWords } from '../words/text-words.ts'
+import { createVocabulary } from '../words/vocabulary.ts'
 import { normalised } from './lexical.ts'
-import { tokenScanner } from './static-scan.ts'
 import { readTable, type StaticTable } from './static-table.ts'
 import { tokenWords } from './static-tokens.ts'
 
@@ -43,22 +44,32 @@ export async function loadTable(file: string): Promise<StaticTable> {
   }
 }
 
-/** The sum of the vectors of a text's tokens, each by the square root of its count; of length 1. */
-export function textEmbedder(table: StaticTable): (text: string) => Float32Array {
-  const { tokens, scales } = table
-  const counts = new Uint32Array(scales.length)
+/** The sum of the vectors of tokens, each by the square root of its count; of length 1. */
+export function tokensEmbedder(table: StaticTable): (tokens: Counted) => Float32Array {
+  const total = new Uint32Array(table.scales.length)
   const sumOf = weightedSum(table)
-  const scan = tokenScanner(tokens)
-  return (text) => {
+  return ({ length, numbers, counts }) => {
     const used: number[] = []
-    scan(text, (token) => {
-      const count = counts[token] as number
-      if (count === 0) used.push(token)
-      counts[token] = count + 1
-    })
-    const vector = sumOf(used, (token) => Math.sqrt(counts[token] as number))
-    for (const token of used) counts[token] = 0
+    for (let index = 0; index < length; index++) {
+      const token = numbers[index] as number
+      const before = total[token] as number
+      if (before === 0) used.push(token)
+      total[token] = before + (counts[index] as number)
+    }
+    const vector = sumOf(used, (token) => Math.sqrt(total[token] as number))
+    for (const token of used) total[token] = 0
     return vector
+  }
+}
+
+/** Embeds a text by its tokens. */
+export function textEmbedder(table: StaticTable): (text: string) => Float32Array {
+  const read = createTextWords(createVocabulary())
+  const embedTokens = tokensEmbedder(table)
+  return (text) => {
+    read.begin()
+    read.add(text)
+    return embedTokens(read.tokens(table.tokens.of))
   }
 }
 
@@ -85,7 +96,7 @@ function weightedSum({ dimensions, scales, values }: StaticTable) {
           c * (values[three * dimensions + at] as number) +
           d * (values[four * dimensions + at] as number)
     }
-    return normalised(Float32Array.from(sum))
+    return normalised(new Float32Array(sum))
   }
 }
 

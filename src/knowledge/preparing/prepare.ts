@@ -1,6 +1,6 @@
 import { AppError, invalid } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
-import { type ChunkWords, chunkRows, type StoredChunk } from '../../core/knowledge/chunk.ts'
+import { type ChunkRows, chunkRows, type NewChunk, type StoredChunk } from '../../core/knowledge/chunk.ts'
 import type {
   ChunkOptions,
   Embedding,
@@ -14,13 +14,13 @@ import type {
 import { unreadable } from '../../core/knowledge/filter.ts'
 import { toHalves } from '../../core/knowledge/half-float.ts'
 import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
-import { wordsOf } from '../../core/text/terms.ts'
-import { inParts } from '../../runtime/batches.ts'
 import { chunkers } from '../chunkers/all.ts'
 import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
 import { lexicalEmbedding, wordsEmbedder } from '../embedders/lexical.ts'
-import { shippedTable, staticEmbedding, textEmbedder } from '../embedders/static.ts'
+import { shippedTable, staticEmbedding, tokensEmbedder } from '../embedders/static.ts'
+import type { StaticTable } from '../embedders/static-table.ts'
 import { readers, readTextPart } from '../readers/all.ts'
+import { createTextWords } from '../words/text-words.ts'
 import { createNumberSet, createVocabulary, type NumberSet } from '../words/vocabulary.ts'
 
 const maxChunks = 50_000
@@ -34,9 +34,12 @@ const freeCharacters = 1_000_000
 /** Prepares documents on the calling thread; remembers the words that it has returned for each collection. */
 export function createPreparing() {
   const vocabulary = createVocabulary()
+  const text = createTextWords(vocabulary)
   const embedWords = wordsEmbedder(vocabulary)
+  const ofWords = new Float32Array(lexicalEmbedding.dimensions)
   const brought = new Map<string, NumberSet>()
-  let embedText: ((text: string) => Float32Array) | undefined
+  let table: StaticTable | undefined
+  let embedTokens: ReturnType<typeof tokensEmbedder> | undefined
 
   const broughtTo = (collection: string): NumberSet => {
     const set = brought.get(collection) ?? createNumberSet(vocabulary)
@@ -58,8 +61,10 @@ export function createPreparing() {
       if (before.chunks + spans.length > maxChunksOfParts) throw tooMany(maxChunksOfParts)
       const chunks = spans.map((span, index) => toChunk(read, span, index, request.now, before))
       const wanted = request.embeddings.filter(isBuiltIn)
-      if (embedText === undefined && wanted.some(({ provider }) => provider === staticEmbedding.provider))
-        embedText = textEmbedder(await shippedTable())
+      if (embedTokens === undefined && wanted.some(({ provider }) => provider === staticEmbedding.provider)) {
+        table = await shippedTable()
+        embedTokens = tokensEmbedder(table)
+      }
       const vectors = new Map(
         wanted.map(({ provider, dimensions }) => [provider, new Uint16Array(chunks.length * dimensions)]),
       )
@@ -67,24 +72,30 @@ export function createPreparing() {
       const learned = vectors.get(staticEmbedding.provider)
       const known = broughtTo(request.collection)
       const newWords: string[] = []
-      const rows: ChunkRow[] = []
+      const rows: ChunkRows[] = []
+      let part: NewChunk[] = []
       for (const [at, chunk] of chunks.entries()) {
-        const headingWords = wordsOf(chunk.headingPath.join(' '))
-        const words = wordsOf(chunk.content)
-        const all = [...headingWords, ...words]
-        const numbers = vocabulary.numbersOf(all)
-        for (let index = 0; index < all.length; index++)
-          if (known.add(numbers[index] as number)) newWords.push(all[index] as string)
-        if (lexical) toHalves(embedWords(all, numbers), lexical, at * lexicalEmbedding.dimensions)
-        if (learned && embedText) toHalves(embedText(textToEmbed(chunk)), learned, at * staticEmbedding.dimensions)
-        rows.push({ ...chunk, words: words.join(' '), headingWords: headingWords.join(' ') })
+        text.begin()
+        const headingWordsBytes = text.add(chunk.headingPath.join(' '))
+        const wordsBytes = text.add(chunk.content)
+        const words = text.words()
+        for (let index = 0; index < words.length; index++) {
+          const number = words.numbers[index] as number
+          if (known.add(number)) newWords.push(vocabulary.wordOf(number))
+        }
+        if (lexical) toHalves(embedWords(words, ofWords), lexical, at * lexicalEmbedding.dimensions)
+        if (learned && table && embedTokens)
+          toHalves(embedTokens(text.tokens(table.tokens.of)), learned, at * staticEmbedding.dimensions)
+        if (part.push({ ...chunk, wordsBytes, headingWordsBytes }) < chunksPerRow && at < chunks.length - 1) continue
+        rows.push(chunkRows(part, text.take()))
+        part = []
       }
       return {
         metadata: read.metadata,
         suggestedChunker: read.chunker,
         chunker,
         chunkIds: chunks.map((chunk) => chunk.id),
-        rows: inParts(rows, chunksPerRow, () => 1).map(chunkRows),
+        rows,
         newWords,
         vectors,
         texts: wanted.length === request.embeddings.length ? undefined : chunks.map(textToEmbed),
@@ -115,7 +126,6 @@ function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap,
 }
 
 type Chunk = Omit<StoredChunk, 'key'>
-type ChunkRow = Chunk & ChunkWords
 
 function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number, before: PartBefore): Chunk {
   return {

@@ -10,6 +10,7 @@ const chunksPerBatch = 1_000
 const chunksPerTransaction = 1_000
 const chunksPerEmbedding = 200
 const longestWaitMs = 100
+const noRows = chunkRows([], new Uint8Array())
 
 export interface Committable {
   collection: string
@@ -173,7 +174,7 @@ function chunkCount({ prepared }: Committable): number {
 function lastOf(each: Reserved): NewChunks & { document: NewGeneration } {
   const { generation, firstChunk } = each
   const { rows, newWords } = each.prepared
-  return { generation, firstChunk, rows: rows.at(-1) ?? chunkRows([]), newWords, document: current(each) }
+  return { generation, firstChunk, rows: rows.at(-1) ?? noRows, newWords, document: current(each) }
 }
 
 function current({ document, generation }: Reserved): NewGeneration {

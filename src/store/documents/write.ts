@@ -16,8 +16,8 @@ export async function insertChunks(
   await connection.runOnce(insertRows, [json, texts, collection])
   await connection.runOnce(
     `INSERT INTO words_${collection.toFixed(0)} (rowid, body, headings)
-     SELECT ${chunkKey}, ${textAt(wordsFrom, field('wordsBytes'))},
-       ${textAt(`${wordsFrom} + (${field('wordsBytes')})`, field('headingWordsBytes'))} ${eachChunk}`,
+     SELECT ${chunkKey}, ${textAt(`${wordsFrom} + (${field('headingWordsBytes')})`, field('wordsBytes'))},
+       ${textAt(wordsFrom, field('headingWordsBytes'))} ${eachChunk}`,
     [json, words],
   )
   releaseBytes(texts)

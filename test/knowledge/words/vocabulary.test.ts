@@ -6,25 +6,26 @@ const words = (from: number, to: number) => Array.from({ length: to - from }, (_
 describe('a vocabulary', () => {
   it('gives each word its own number, in the order in which they come, and the same one again', () => {
     const vocabulary = createVocabulary()
-    expect(vocabulary.numbersOf(['anchor', 'chain', 'anchor', 'größe', ''])).toEqual([0, 1, 0, 2, 3])
-    const many = vocabulary.numbersOf(words(0, 50_000))
+    const numbers = ['anchor', 'chain', 'anchor', 'größe', ''].map(vocabulary.numberOf)
+    expect(numbers).toEqual([0, 1, 0, 2, 3])
+    const many = words(0, 50_000).map(vocabulary.numberOf)
     expect(new Set(many).size).toBe(50_000)
-    expect(vocabulary.numbersOf(['chain', 'word49999'])).toEqual([1, many.at(-1)])
-    expect(vocabulary.epoch).toBe(0)
+    expect(['chain', 'word49999'].map(vocabulary.numberOf)).toEqual([1, many.at(-1)])
+    expect([1, 2].map(vocabulary.wordOf)).toEqual(['chain', 'größe'])
+    expect([vocabulary.epoch, vocabulary.isFull()]).toEqual([0, false])
   })
 
-  it('forgets all words when there are too many, but never between those of one text', () => {
+  it('is full when there are too many words or too long ones, and then forgets all of them', () => {
     const vocabulary = createVocabulary()
     const known = createNumberSet(vocabulary)
-    const [first = 0] = vocabulary.numbersOf(words(0, 100_000))
-    expect([known.add(first), known.add(first), known.add(70_000), known.add(70_000)]).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ])
-    expect(vocabulary.epoch).toBe(0)
-    const [again = 1] = vocabulary.numbersOf(['harbour'])
-    expect([again, vocabulary.epoch, known.add(again), known.add(70_000)]).toEqual([0, 1, true, true])
+    const [first = 0] = words(0, 140_000).map(vocabulary.numberOf)
+    const added = [known.add(first), known.add(first), known.add(70_000), known.add(70_000)]
+    expect(added).toEqual([true, false, true, false])
+    expect([vocabulary.epoch, vocabulary.isFull()]).toEqual([0, true])
+    vocabulary.forget()
+    const again = vocabulary.numberOf('harbour')
+    expect([again, vocabulary.epoch, vocabulary.isFull(), known.add(again)]).toEqual([0, 1, false, true])
+    vocabulary.numberOf('x'.repeat(1 << 20))
+    expect(vocabulary.isFull()).toBe(true)
   })
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
+
 import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../../src/core/knowledge/document-store.ts'
 import { filterProblem } from '../../../src/core/knowledge/filter.ts'
 import type { Filters } from '../../../src/core/knowledge/knowledge.ts'
+import { rowsOf } from './chunk-rows.ts'
 import { type Filterable, matches } from './plain-filter.ts'
 
 export const embedding = { provider: 'lexical', model: 'm', dimensions: 4 }
@@ -22,7 +23,7 @@ export function chunksOf(place: Reservation, index: number, content: string): Ne
     words: content,
     headingWords: '',
   }
-  return { ...place, rows: chunkRows([chunk]), newWords: content.split(' ') }
+  return { ...place, rows: rowsOf([chunk]), newWords: content.split(' ') }
 }
 
 export interface Reservation {

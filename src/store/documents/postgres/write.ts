@@ -70,14 +70,14 @@ function readChunks({ generation, firstChunk, rows }: NewChunks): ReadChunk[] {
   return (JSON.parse(rows.fields) as (string | number | null)[][]).map((fields) => {
     const [textFrom, textBytes] = [numberOf(fields, 'textFrom'), numberOf(fields, 'textBytes')]
     const wordsFrom = numberOf(fields, 'wordsFrom')
-    const headingsFrom = wordsFrom + numberOf(fields, 'wordsBytes')
+    const ownFrom = wordsFrom + numberOf(fields, 'headingWordsBytes')
     return {
       fields,
       generation,
       firstChunk,
       text: rows.texts.subarray(textFrom, textFrom + textBytes),
-      words: words.toString('utf8', wordsFrom, headingsFrom),
-      headingWords: words.toString('utf8', headingsFrom, headingsFrom + numberOf(fields, 'headingWordsBytes')),
+      words: words.toString('utf8', ownFrom, ownFrom + numberOf(fields, 'wordsBytes')),
+      headingWords: words.toString('utf8', wordsFrom, ownFrom),
     }
   })
 }
