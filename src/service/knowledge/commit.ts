@@ -1,5 +1,11 @@
 import { chunkRows } from '../../core/knowledge/chunk.ts'
-import type { DocumentStore, NewChunks, NewGeneration, StoredDocument } from '../../core/knowledge/document-store.ts'
+import {
+  type DocumentStore,
+  type NewChunks,
+  type NewGeneration,
+  type Published,
+  StaleCollection,
+} from '../../core/knowledge/document-store.ts'
 import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
@@ -16,7 +22,6 @@ export interface Committable {
   collection: string
   document: Omit<NewGeneration, 'generation'>
   prepared: PreparedDocument
-  previous: StoredDocument | undefined
   signal: AbortSignal
 }
 
@@ -30,11 +35,11 @@ export interface CommitDrivers {
 
 export interface Commits {
   /** Resolves when the document is current; on failure everything that was written of it is removed. */
-  add(prepare: () => Promise<Committable>): Promise<void>
+  add(prepare: () => Promise<Committable>): Promise<Published>
 }
 
 interface PendingDocument extends Committable {
-  settled: PromiseWithResolvers<void>
+  settled: PromiseWithResolvers<Published>
 }
 
 export function createCommits(drivers: CommitDrivers): Commits {
@@ -62,29 +67,31 @@ export function createCommits(drivers: CommitDrivers): Commits {
       expected++
       let ready: PendingDocument | undefined
       try {
-        ready = { ...(await prepare()), settled: Promise.withResolvers<void>() }
+        ready = { ...(await prepare()), settled: Promise.withResolvers<Published>() }
         waiting.push(ready)
         chunks += chunkCount(ready)
       } finally {
         expected--
         flushWhenDue()
       }
-      await ready.settled.promise
+      return ready.settled.promise
     },
   }
 }
 
 async function commit(drivers: CommitDrivers, batch: readonly PendingDocument[]): Promise<void> {
   try {
-    await store(drivers, batch)
+    const published = await store(drivers, batch)
     for (const { settled, prepared } of batch) {
       drivers.preparer.release(prepared)
-      settled.resolve()
+      const result = published.get(prepared)
+      if (result === undefined) settled.reject(new Error('The documents are stored without one of them.'))
+      else settled.resolve(result)
     }
   } catch (error) {
     drivers.preparer.forgetWords()
-    // One document must not fail because of another: each is retried on its own.
-    if (batch.length > 1) for (const each of batch) await commit(drivers, [each])
+    // One document must not fail because of another: each is retried on its own. A new index is for none of them.
+    if (batch.length > 1 && !(error instanceof StaleCollection)) for (const each of batch) await commit(drivers, [each])
     else for (const { settled } of batch) settled.reject(error)
   }
 }
@@ -99,22 +106,25 @@ interface Placed {
   signal: AbortSignal
 }
 
-async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]): Promise<void> {
+/** What became of each, by what was prepared. */
+async function store(
+  drivers: CommitDrivers,
+  batch: readonly PendingDocument[],
+): Promise<Map<PreparedDocument, Published>> {
   const { documents } = drivers
   const index = await drivers.openCollection(batch[0]?.collection ?? '')
   const places = await documents.reserve(batch.map(chunkCount))
   const reserved = batch.flatMap((each, at): Reserved[] => (places[at] ? [{ ...each, ...places[at] }] : []))
+  const published = new Map<PreparedDocument, Published>()
   try {
     await addVectors(index, reserved)
     for (const each of reserved) each.signal.throwIfAborted()
-    const key = index.collection.key
     const small = reserved.filter(({ prepared }) => prepared.rows.length === 1)
-    if (small.length > 0)
-      await documents.publish(
-        key,
-        small.map((each) => lastOf(each)),
-      )
-    for (const large of reserved) if (!small.includes(large)) await publishLarge(documents, key, large)
+    const note = (all: readonly Reserved[], results: readonly Published[]) => {
+      for (const [at, { prepared }] of all.entries()) if (results[at]) published.set(prepared, results[at])
+    }
+    if (small.length > 0) note(small, await publish(documents, index, small))
+    for (const large of reserved) if (!small.includes(large)) note([large], await publishLarge(documents, index, large))
   } catch (error) {
     await remove(
       drivers,
@@ -123,8 +133,17 @@ async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]):
     )
     throw error
   }
-  const replaced = batch.flatMap(({ previous }) => (previous ? [previous.generation] : []))
+  const replaced = [...published.values()].flatMap((each) => each.replaced ?? [])
   if (replaced.length > 0) await remove(drivers, index, replaced)
+  return published
+}
+
+function publish(documents: DocumentStore, { collection }: CollectionIndex, all: readonly Reserved[]) {
+  return documents.publish(
+    collection.key,
+    all.map((each) => lastOf(each)),
+    collection.version,
+  )
 }
 
 export async function addVectors({ lists }: CollectionIndex, batch: readonly Placed[]): Promise<void> {
@@ -158,13 +177,13 @@ async function addTo({ name, table, embedder }: VectorList, batch: readonly Plac
     await table.add(rows.slice(from, from + chunksPerTransaction))
 }
 
-async function publishLarge(documents: DocumentStore, collection: number, large: Reserved): Promise<void> {
+async function publishLarge(documents: DocumentStore, index: CollectionIndex, large: Reserved): Promise<Published[]> {
   const { generation, firstChunk } = large
   for (const rows of large.prepared.rows.slice(0, -1)) {
     large.signal.throwIfAborted()
-    await documents.addChunks(collection, { generation, firstChunk, rows, newWords: [] })
+    await documents.addChunks(index.collection.key, { generation, firstChunk, rows, newWords: [] })
   }
-  await documents.publish(collection, [lastOf(large)])
+  return publish(documents, index, [large])
 }
 
 function chunkCount({ prepared }: Committable): number {

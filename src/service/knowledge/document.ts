@@ -78,13 +78,14 @@ export async function ingestDocument(
   const now = drivers.clock()
   const request = await toRequest(drivers, settings, collection, now, caller)
   let done: IngestResult | undefined
-  await drivers.commits.add(async () => {
+  const { documentId, replaced } = await drivers.commits.add(async () => {
     const prepared = await drivers.preparer.prepare({ content, ...request }, signal)
     const document = toDocument(prepared, settings, previous, now)
     done = result({ ...document, collection: settings.collection }, prepared.chunkIds, previous !== undefined)
-    return { collection: settings.collection, document, prepared, previous, signal }
+    return { collection: settings.collection, document, prepared, signal }
   })
-  return done as IngestResult
+  // Another server may have added or deleted it meanwhile.
+  return { ...(done as IngestResult), document_id: documentId, replaced: replaced !== undefined }
 }
 
 export async function toRequest(

@@ -53,7 +53,7 @@ export function tableNames(embedders: Pick<Embedders, 'beside'>, collection: Col
 export async function openIndex(drivers: IndexDrivers, collection: Collection): Promise<CollectionIndex> {
   assertSameEmbedder(drivers.embedders.configured, collection)
   const tables = await openTables(drivers, collection)
-  for (const each of tables) each.missing = await compare(drivers.documents, collection, each.table)
+  for (const each of tables) each.missing = await missingIn(drivers, collection, each.table)
   return { collection, lists: await withEmbedders(drivers, tables) }
 }
 
@@ -96,6 +96,16 @@ export function missingOf({ lists }: CollectionIndex): number {
 
 export async function closeEmbedders(index: CollectionIndex | undefined): Promise<void> {
   for (const { embedder } of index?.lists ?? []) await embedder.close()
+}
+
+/** The generations to embed. Other servers may be writing vectors, so those of unknown generations stay. */
+export async function missingIn(
+  { documents, vectors }: Pick<IndexDrivers, 'documents' | 'vectors'>,
+  collection: Collection,
+  table: VectorTable,
+): Promise<Set<number>> {
+  if (vectors.atomic && table.missing) return new Set(await table.missing())
+  return compare(documents, collection, table)
 }
 
 async function compare(documents: DocumentStore, collection: Collection, table: VectorTable): Promise<Set<number>> {
@@ -162,15 +172,18 @@ export async function repair(drivers: IndexDrivers, index: CollectionIndex, sign
 }
 
 /**
- * Embeds the whole collection into new tables beside the old ones. The caller then stops all writing, and `finish`
- * replaces the old tables, including what was written meanwhile.
+ * Embeds the whole collection into new tables beside the old ones. The caller then stops all writing of this server, and
+ * `finish` replaces the old tables, including what was written meanwhile. `mayDrop`: nobody else is doing the same.
  */
 export async function rebuild(
   drivers: IndexDrivers,
   collection: Collection,
   embedding: Embedding,
-  signal: AbortSignal,
-  progress: (chunks: number) => void,
+  {
+    signal,
+    progress,
+    mayDrop,
+  }: { signal: AbortSignal; progress: (chunks: number) => void; mayDrop: () => Promise<boolean> },
 ): Promise<{ finish(): Promise<CollectionIndex>; discard(): Promise<void> }> {
   const next = { ...collection, embedding, version: collection.version + 1 }
   const names = tableNames(drivers.embedders, next)
@@ -178,7 +191,7 @@ export async function rebuild(
   let lists: VectorList[] = []
   const discard = async () => {
     for (const { embedder } of lists) await embedder.close()
-    for (const name of names) await drivers.vectors.drop(name)
+    if (await mayDrop()) for (const name of names) await drivers.vectors.drop(name)
   }
   try {
     lists = await withEmbedders(drivers, await openTables(drivers, next))
@@ -189,17 +202,29 @@ export async function rebuild(
     await discard()
     throw error
   }
+  const addMissing = async () => {
+    for (const list of lists) {
+      const missing = await missingIn(drivers, next, list.table)
+      await embedGenerations(drivers.documents, [list], missing, signal, list === lists[0] ? progress : () => {})
+    }
+  }
   return {
     discard,
     async finish() {
-      for (const list of lists) {
-        const missing = await compare(drivers.documents, collection, list.table)
-        await embedGenerations(drivers.documents, [list], missing, signal, list === lists[0] ? progress : () => {})
-      }
+      await addMissing()
       const changed = await drivers.documents.setEmbedding(collection.key, embedding)
+      // What other servers have published meanwhile; from now on they write into the new tables.
+      if (drivers.vectors.atomic) await addMissing()
       for (const { table } of lists) await table.compact()
-      for (const name of tableNames(drivers.embedders, collection)) await drivers.vectors.drop(name)
+      for (const name of await olderNames(drivers, changed)) await drivers.vectors.drop(name)
       return { collection: changed, lists }
     },
   }
+}
+
+/** The tables of all earlier versions of the collection. */
+async function olderNames({ vectors, embedders }: IndexDrivers, collection: Collection): Promise<string[]> {
+  const current = new Set(tableNames(embedders, collection))
+  const own = new RegExp(`^k${collection.key}_v[0-9]+(?:_|$)`)
+  return (await vectors.names()).filter((name) => own.test(name) && !current.has(name))
 }

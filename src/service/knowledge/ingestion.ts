@@ -1,5 +1,5 @@
 import { type ErrorCode, invalid, isAppError } from '../../core/error.ts'
-import type { DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
+import { type DocumentStore, StaleCollection, type StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { Embedders, FileContent, Preparer } from '../../core/knowledge/drivers.ts'
 import type { IngestInput, IngestItem, IngestOutcome, IngestResult, Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -49,6 +49,8 @@ interface Asked {
 /** Errors about this document alone; any other error concerns all of them. */
 const itsOwn = new Set<ErrorCode>(['invalid_request', 'unreadable_document', 'payload_too_large'])
 
+const maxAttempts = 3
+
 function toOutcome(source: string, answered: IngestOutcome | IngestResult): IngestOutcome {
   if ('outcome' in answered) return answered
   const { document_id, chunk_count, replaced } = answered
@@ -86,15 +88,18 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
     const either = signal ? AbortSignal.any([signal, stop]) : stop
     const turn = { key: `${settings.collection}\0${settings.source}`, weight: bytes, caller }
     return options.lock.shared(turn, async () => {
-      either.throwIfAborted()
-      try {
-        const found = await find(settings.collection, settings.source)
-        const { previous } = found
-        const answer = await known(previous, previous !== undefined && isUnchanged(previous, settings))
-        return answer ?? (await work(found, { signal: either, caller }))
-      } catch (error) {
-        stop.throwIfAborted()
-        throw error
+      for (let attempts = 1; ; attempts++) {
+        either.throwIfAborted()
+        try {
+          const found = await find(settings.collection, settings.source)
+          const { previous } = found
+          const answer = await known(previous, previous !== undefined && isUnchanged(previous, settings))
+          return answer ?? (await work(found, { signal: either, caller }))
+        } catch (error) {
+          stop.throwIfAborted()
+          // Another server has reindexed: its vectors are written anew.
+          if (!(error instanceof StaleCollection) || attempts === maxAttempts) throw error
+        }
       }
     })
   }

@@ -2,7 +2,6 @@ import { AppError, notFound } from '../../core/error.ts'
 import type { Collection, DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type {
   Chunker,
-  DownloadProgress,
   Embedders,
   Embedding,
   Preparer,
@@ -10,7 +9,7 @@ import type {
   Reranker,
   VectorStore,
 } from '../../core/knowledge/drivers.ts'
-import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
+import type { Knowledge, KnowledgeStatus, SearchQuery, SearchResult } from '../../core/knowledge/knowledge.ts'
 import type { SourceStatus } from '../../core/knowledge/remote-source.ts'
 import { sourceWeights } from '../../core/knowledge/weights.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -18,20 +17,12 @@ import type { Clock } from '../../core/time.ts'
 import { createBrought } from './brought.ts'
 import { createChunks } from './chunks.ts'
 import { describeKnowledge } from './description.ts'
-import {
-  assertSameEmbedder,
-  type CollectionIndex,
-  closeEmbedders,
-  missingOf,
-  openIndex,
-  rebuild,
-  repair,
-  tableNames,
-  type VectorList,
-} from './index-document.ts'
+import { assertSameEmbedder, missingIn, missingOf } from './index-document.ts'
+import { createIndexes } from './indexes.ts'
 import { bytesAtOnce, createIngestion } from './ingestion.ts'
 import { type ChunkDefaults, collectionName, parseSearch } from './input.ts'
 import { createLock } from './lock.ts'
+import { createReindexing } from './reindexing.ts'
 import { createRemoval } from './removal.ts'
 import { searchCollection } from './search.ts'
 import { createVectorGuard } from './vector-guard.ts'
@@ -69,74 +60,10 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const defaultCollection = collectionName(options.collection, 'default')
   const lock = createLock(bytesAtOnce)
   const weightOf = sourceWeights(options.weights)
-  const indexes = new Map<number, Promise<CollectionIndex>>()
-  const repairs = new Set<Promise<void>>()
   let stopping = new AbortController()
-  let tidied: Promise<void> | undefined
-  let reindexing: Reindexing | undefined
-
-  /** Once, before the first vector is read or written: removes what a crash left behind. */
-  const tidy = async (collection: Collection) => {
-    await documents.collect()
-    const known = new Set((await documents.collections()).flatMap((each) => tableNames(embedders, each)))
-    const names = await vectors.names().catch((error: unknown) => Promise.reject(guard.failed(collection, error)))
-    for (const name of names) if (!known.has(name)) await vectors.drop(name)
-  }
-  const tidyOnce = (collection: Collection) => {
-    tidied ??= tidy(collection).catch((error: unknown) => {
-      tidied = undefined
-      throw error
-    })
-    return tidied
-  }
-
-  const guard = createVectorGuard({
-    ...options,
-    location: vectors.location,
-    rebuild: (collection) =>
-      lock.exclusive(async () => {
-        if (stopping.signal.aborted) return
-        const previous = await indexes.get(collection.key)?.catch(() => undefined)
-        indexes.delete(collection.key)
-        await closeEmbedders(previous)
-        for (const name of tableNames(embedders, collection)) await vectors.drop(name)
-        await indexOf(collection)
-      }),
-  })
-  /** Only failures of the vectors count: a missing embedder is no reason to rebuild them. */
-  const watchedTables = (collection: Collection): VectorStore => ({
-    ...vectors,
-    table: (name, dimensions) =>
-      vectors.table(name, dimensions).then(
-        (table) => guard.watch(collection, table),
-        (error: unknown) => Promise.reject(guard.failed(collection, error)),
-      ),
-  })
-  const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
-    await tidyOnce(collection)
-    const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
-    const missing = missingOf(index)
-    if (missing > 0) {
-      logger.info({ collection: collection.name, documents: missing }, 'writing missing vectors')
-      const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
-      repairs.add(work)
-    }
-    return index
-  }
-  const indexOf = (collection: Collection): Promise<CollectionIndex> => {
-    const open = indexes.get(collection.key)
-    if (open) return open
-    const opening = openWithRepair(collection).catch((error: unknown) => {
-      indexes.delete(collection.key)
-      throw error
-    })
-    indexes.set(collection.key, opening)
-    return opening
-  }
-  const openCollection = async (name: string): Promise<CollectionIndex> => {
-    const known = await documents.findCollection(name)
-    return indexOf(known ?? (await documents.ensureCollection(name, await embedders.resolve())))
-  }
+  const indexes = createIndexes({ ...options, lock, stopping: () => stopping.signal, guard: () => guard })
+  const guard = createVectorGuard({ ...options, location: vectors.location, rebuild: indexes.rebuild })
+  const reindexing = createReindexing({ ...options, lock, indexes, guard })
   const stoppable = (signal: AbortSignal | undefined) =>
     signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal
 
@@ -144,11 +71,11 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     ...options,
     collection: defaultCollection,
     lock,
-    openCollection,
+    openCollection: indexes.byName,
     stopping: () => stopping.signal,
   })
 
-  const removal = createRemoval({ documents, lock, indexOf })
+  const removal = createRemoval({ documents, lock, indexOf: indexes.of })
 
   /** The embedding that the default collection uses, or would use. */
   const embeddingInUse = async (): Promise<Embedding> => {
@@ -163,7 +90,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const status = async (): Promise<KnowledgeStatus> => {
     const collection = await documents.findCollection(defaultCollection)
     const embedding = await embeddingInUse()
-    const work = { ...(reindexing && { reindexing }), ...(remote.length > 0 && { sources: [...remote] }) }
+    const now = await reindexing.now()
+    const work = { ...(now && { reindexing: now }), ...(remote.length > 0 && { sources: [...remote] }) }
     if (!collection)
       return {
         collection: defaultCollection,
@@ -174,7 +102,9 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         pending: 0,
         ...work,
       }
-    const index = await indexOf(collection)
+    const index = await indexes.of(collection)
+    if (vectors.atomic)
+      for (const list of index.lists) list.missing = await missingIn(options, index.collection, list.table)
     const totals = await documents.totals(collection.key)
     return {
       collection: defaultCollection,
@@ -186,33 +116,26 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     }
   }
 
-  const reindexCollection = async (
-    collection: Collection,
-    provider: string | undefined,
-    signal: AbortSignal,
-    progress: (chunks: number) => void,
-  ): Promise<void> => {
-    await tidyOnce(collection)
-    const configured = embedders.configured.provider === 'auto' ? collection.embedding.provider : undefined
-    const embedding = await embedders.resolve(provider ?? configured)
-    const rebuilt = await rebuild(options, collection, embedding, signal, progress)
-    await lock.exclusive(async () => {
-      const previous = await indexes.get(collection.key)?.catch(() => undefined)
+  const search = async (query: SearchQuery, signal: AbortSignal | undefined): Promise<SearchResult> => {
+    const settings = parseSearch(query, defaultCollection)
+    const { mode, trace } = settings
+    const drivers = { documents, embedders, weightOf, reranker: options.reranker }
+    for (let searched: Collection | undefined; ; ) {
+      const collection = await documents.findCollection(settings.collection)
+      if (!collection && settings.named) throw notFound('collection', settings.collection)
+      const empty = { collection: settings.collection, words: [], candidates: [] }
+      if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
+      const index = mode === 'keyword' ? undefined : () => indexes.of(collection)
       try {
-        const finished = rebuilt.finish().then((index) => {
-          guard.succeeded(collection)
-          const watch = (list: VectorList) => ({ ...list, table: guard.watch(index.collection, list.table) })
-          return { ...index, lists: index.lists.map(watch) }
-        })
-        indexes.set(collection.key, finished)
-        await finished
+        return await searchCollection(drivers, collection, index, settings, signal)
       } catch (error) {
-        indexes.delete(collection.key)
-        await rebuilt.discard()
-        throw error
+        // Another server has reindexed it meanwhile: the vectors are elsewhere.
+        if (!vectors.atomic || searched !== undefined || signal?.aborted) throw error
+        const now = await documents.findCollection(settings.collection)
+        if (now?.version === collection.version) throw error
+        searched = collection
       }
-      await closeEmbedders(previous)
-    })
+    }
   }
 
   return {
@@ -232,10 +155,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
       await guard.idle()
       await lock.exclusive(async () => {
-        await Promise.all(repairs)
-        for (const index of indexes.values()) await index.then(closeEmbedders).catch(() => undefined)
-        indexes.clear()
-        tidied = undefined
+        await indexes.close()
         await options.preparer.close()
         await options.reranker?.close()
         await vectors.close()
@@ -244,17 +164,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       stopping = new AbortController()
     },
 
-    async search(query, signal) {
-      const settings = parseSearch(query, defaultCollection)
-      const collection = await documents.findCollection(settings.collection)
-      if (!collection && settings.named) throw notFound('collection', settings.collection)
-      const { mode, trace } = settings
-      const empty = { collection: settings.collection, words: [], candidates: [] }
-      if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
-      const index = mode === 'keyword' ? undefined : () => indexOf(collection)
-      const drivers = { documents, embedders, weightOf, reranker: options.reranker }
-      return searchCollection(drivers, collection, index, settings, signal)
-    },
+    search,
 
     ingest: ingestion.ingest,
     ingestFile: ingestion.ingestFile,
@@ -281,32 +191,10 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       remote = sources
     },
 
-    async reindex({ embedder, progress = () => {}, signal } = {}) {
-      if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
-      const tell = (now: Reindexing) => {
-        reindexing = now
-        progress(now)
-      }
-      reindexing = { step: 'embed', done: 0, total: 0 }
-      const download = ({ loadedBytes, totalBytes }: DownloadProgress) =>
-        tell({ step: 'download', done: loadedBytes, total: totalBytes })
-      try {
-        if (embedder !== undefined)
-          await embedders.download(embedder, { progress: download, signal: stoppable(signal) })
-        const { chunks: total } = await documents.totals()
-        let done = 0
-        const count = (chunks: number) => {
-          done += chunks
-          tell({ step: 'embed', done, total: Math.max(done, total) })
-        }
-        count(0)
-        for (const collection of await documents.collections())
-          await reindexCollection(collection, embedder, stoppable(signal), count)
-      } finally {
-        reindexing = undefined
-      }
+    async reindex({ signal, ...asked } = {}) {
+      await reindexing.reindex(asked, stoppable(signal))
       const collection = await documents.findCollection(defaultCollection)
-      if (collection) await indexOf(collection)
+      if (collection) await indexes.of(collection)
       return status()
     },
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { NewChunks } from '../../core/knowledge/document-store.ts'
+import type { NewChunks, NewGeneration, Published } from '../../core/knowledge/document-store.ts'
 import type { FileContent, PreparedDocument } from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
 import type { IngestResult } from '../../core/knowledge/knowledge.ts'
@@ -47,9 +47,10 @@ export async function ingestLong(
     if (made === undefined || writing.chunks() === 0) throw unreadable(settings.source, 'it is empty')
     const whole = { ...settings, hash: hash.digest('hex') }
     const document = { ...toDocument(made, whole, found.previous, now), chunk_count: writing.chunks() }
-    await writing.publish(document)
-    if (found.previous) await remove(drivers, index, [found.previous.generation])
-    return result({ ...document, collection: settings.collection }, [], found.previous !== undefined)
+    const { documentId, replaced } = await writing.publish(document)
+    if (replaced !== undefined) await remove(drivers, index, [replaced])
+    const stored = { ...document, document_id: documentId, collection: settings.collection }
+    return result(stored, [], replaced !== undefined)
   } catch (error) {
     preparer.forgetWords()
     await writing.discard()
@@ -59,7 +60,7 @@ export async function ingestLong(
 
 function createWriting(drivers: CommitDrivers, index: CollectionIndex, signal: AbortSignal) {
   const { documents, preparer } = drivers
-  const { key } = index.collection
+  const { key, version } = index.collection
   let generation: number | undefined
   let chunks = 0
   /** The last rows are written with the document. */
@@ -90,11 +91,14 @@ function createWriting(drivers: CommitDrivers, index: CollectionIndex, signal: A
       }
       chunks += count
     },
-    async publish(document: Omit<Parameters<typeof documents.publish>[1][number]['document'], 'generation'>) {
-      if (held === undefined || generation === undefined) return
+    async publish(document: Omit<NewGeneration, 'generation'>): Promise<Published> {
+      if (held === undefined || generation === undefined) throw new Error('There is nothing to publish.')
       signal.throwIfAborted()
-      await documents.publish(key, [{ ...held.chunks, document: { ...document, generation } }])
+      const last = { ...held.chunks, document: { ...document, generation } }
+      const [published] = await documents.publish(key, [last], version)
+      if (published === undefined) throw new Error('The document was stored without an answer.')
       preparer.release(held.of)
+      return published
     },
     async discard(): Promise<void> {
       if (generation !== undefined) await remove(drivers, index, [generation])

@@ -84,6 +84,7 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
         count: () => watched(table.count()),
         removeGenerations: (generations) => watched(table.removeGenerations(generations)),
         compact: () => watched(table.compact()),
+        ...(table.missing && { missing: () => watched(table.missing?.() ?? Promise.resolve([])) }),
       }
     },
     check() {

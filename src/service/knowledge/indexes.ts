@@ -1,0 +1,167 @@
+import type { Collection } from '../../core/knowledge/document-store.ts'
+import type { VectorStore } from '../../core/knowledge/drivers.ts'
+import {
+  type CollectionIndex,
+  closeEmbedders,
+  type IndexDrivers,
+  missingOf,
+  openIndex,
+  repair,
+  tableNames,
+} from './index-document.ts'
+import type { Lock } from './lock.ts'
+import type { VectorGuard } from './vector-guard.ts'
+
+export interface IndexesOptions extends IndexDrivers {
+  lock: Lock
+  stopping: () => AbortSignal
+  guard: () => VectorGuard
+}
+
+export interface Indexes {
+  /** Opens the vectors of the collection on first use, and again when another server has reindexed. */
+  of(collection: Collection): Promise<CollectionIndex>
+  /** The same; creates the collection if it is missing. */
+  byName(name: string): Promise<CollectionIndex>
+  /** Once: removes what a crash left behind. */
+  tidy(collection: Collection): Promise<void>
+  /** Discards the vectors and starts to write them anew. */
+  rebuild(collection: Collection): Promise<void>
+  /** Takes the index of the next version in place of the open one, which is closed; an index that fails is forgotten. */
+  replace(collection: Collection, opening: Promise<CollectionIndex>): Promise<CollectionIndex>
+  /** Waits for what is written in the background, and closes everything. */
+  close(): Promise<void>
+}
+
+interface OpenIndex {
+  version: number
+  opening: Promise<CollectionIndex>
+}
+
+export function createIndexes(options: IndexesOptions): Indexes {
+  const { documents, vectors, embedders, logger, lock, stopping } = options
+  const open = new Map<number, OpenIndex>()
+  const background = new Set<Promise<void>>()
+  let tidied: Promise<void> | undefined
+
+  const inBackground = (work: Promise<void>) => {
+    background.add(work)
+    void work.finally(() => background.delete(work))
+  }
+  const tidy = async (collection: Collection) => {
+    await documents.collect()
+    // Other servers have tables of which this one does not know.
+    if (vectors.atomic) return
+    const known = new Set((await documents.collections()).flatMap((each) => tableNames(embedders, each)))
+    const names = await vectors
+      .names()
+      .catch((error: unknown) => Promise.reject(options.guard().failed(collection, error)))
+    for (const name of names) if (!known.has(name)) await vectors.drop(name)
+  }
+  const tidyOnce = (collection: Collection) => {
+    tidied ??= tidy(collection).catch((error: unknown) => {
+      tidied = undefined
+      throw error
+    })
+    return tidied
+  }
+  /** Only failures of the vectors count: a missing embedder is no reason to rebuild them. */
+  const watched = (collection: Collection): VectorStore => ({
+    ...vectors,
+    table: (name, dimensions) =>
+      vectors.table(name, dimensions).then(
+        (table) => options.guard().watch(collection, table),
+        (error: unknown) => Promise.reject(options.guard().failed(collection, error)),
+      ),
+  })
+  /** One server at a time. */
+  const mend = async (index: CollectionIndex) => {
+    const work = `repair:${index.collection.key}`
+    try {
+      if (documents.works !== undefined && !(await documents.works.take(work))) return
+      await repair(options, index, stopping())
+      await documents.works?.release(work)
+    } catch (error) {
+      if (!stopping().aborted)
+        logger.warn({ error, collection: index.collection.name }, 'missing vectors are not written yet')
+    }
+  }
+  const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
+    await tidyOnce(collection)
+    const index = await openIndex({ ...options, vectors: watched(collection) }, collection)
+    if (vectors.atomic) {
+      const now = await documents.findCollection(collection.name)
+      if (now !== undefined && now.version !== collection.version) {
+        await closeEmbedders(index)
+        return openWithRepair(now)
+      }
+    }
+    const missing = missingOf(index)
+    if (missing > 0) {
+      logger.info({ collection: collection.name, documents: missing }, 'writing missing vectors')
+      inBackground(mend(index))
+    }
+    return index
+  }
+  const keep = (key: number, version: number, opening: Promise<CollectionIndex>): Promise<CollectionIndex> => {
+    const kept: OpenIndex = { version, opening }
+    open.set(key, kept)
+    return opening.then(
+      (index) => {
+        kept.version = index.collection.version
+        return index
+      },
+      (error: unknown) => {
+        if (open.get(key) === kept) open.delete(key)
+        throw error
+      },
+    )
+  }
+  const of = (collection: Collection): Promise<CollectionIndex> => {
+    const known = open.get(collection.key)
+    if (known !== undefined && known.version >= collection.version) return known.opening
+    if (known !== undefined) {
+      logger.info({ collection: collection.name }, 'another server has reindexed the collection')
+      // Work under way may still embed by it.
+      inBackground(
+        lock.exclusive(() =>
+          known.opening.then(closeEmbedders).catch((error: unknown) => {
+            logger.debug({ error }, 'an embedder could not be closed')
+          }),
+        ),
+      )
+    }
+    return keep(collection.key, collection.version, openWithRepair(collection))
+  }
+
+  return {
+    of,
+    async byName(name) {
+      const known = await documents.findCollection(name)
+      return of(known ?? (await documents.ensureCollection(name, await embedders.resolve())))
+    },
+    tidy: tidyOnce,
+    rebuild: (collection) =>
+      lock.exclusive(async () => {
+        if (stopping().aborted) return
+        const previous = await open.get(collection.key)?.opening.catch(() => undefined)
+        open.delete(collection.key)
+        await closeEmbedders(previous)
+        // Those of a database are not damaged when one server can't read them.
+        if (!vectors.atomic) for (const name of tableNames(embedders, collection)) await vectors.drop(name)
+        await of(collection)
+      }),
+    async replace(collection, opening) {
+      const previous = await open.get(collection.key)?.opening.catch(() => undefined)
+      const index = await keep(collection.key, collection.version + 1, opening)
+      await closeEmbedders(previous)
+      return index
+    },
+    async close() {
+      await Promise.all(background)
+      for (const { opening } of open.values()) await opening.then(closeEmbedders).catch(() => undefined)
+      open.clear()
+      tidied = undefined
+    },
+  }
+}
