@@ -1,3 +1,4 @@
+import type { Sql } from '../postgres/connection.ts'
 import type { VectorDatabase } from './database.ts'
 
 /** pgvector in this database. */
@@ -12,6 +13,10 @@ export interface Extension {
 /** Why vectors can't be in pgvector here, for people. */
 export interface WithoutExtension {
   reason: string
+}
+
+interface Readable {
+  read: Pick<Sql, 'all'>
 }
 
 interface Facts {
@@ -58,11 +63,11 @@ export async function findExtension(
 }
 
 /** Says what is there and changes nothing. */
-export async function lookForExtension(database: Pick<VectorDatabase, 'read'>): Promise<Extension | WithoutExtension> {
+export async function lookForExtension(database: Readable): Promise<Extension | WithoutExtension> {
   return extensionOf(await readFacts(database))
 }
 
-async function readFacts({ read }: Pick<VectorDatabase, 'read'>): Promise<Facts> {
+async function readFacts({ read }: Readable): Promise<Facts> {
   const [found] = await read.all<Facts>(facts)
   return found ?? { installed: null, schema: null, oid: null, available: null, may: false }
 }

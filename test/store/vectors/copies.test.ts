@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { VectorStore } from '../../../src/core/knowledge/drivers.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
+import { examineDatabase } from '../../../src/store/sessions/postgres/upkeep/examine.ts'
 import type { VectorDatabase } from '../../../src/store/vectors/database.ts'
 import { type PostgresVectorOptions, postgresVectors } from '../../../src/store/vectors/vectors.ts'
 import { clusteredRows } from '../../support/knowledge/clustered-rows.ts'
@@ -234,6 +235,15 @@ describePostgres('copies of vectors that Postgres keeps', () => {
     hold = false
     release()
     await expect.poll(() => all(store)).toHaveLength(20)
+  })
+
+  test('are what an examination tells of a database without pgvector', async () => {
+    await server().table('k1_v1', dimensions)
+    const options = { url: place.url, schema: place.name, connections: 'direct' as const }
+    expect((await examineDatabase(options)).vectors).toEqual({
+      extension: { reason: 'pgvector is not installed on the database server' },
+      lists: [{ name: 'k1_v1', form: 'bytea', hasIndex: false }],
+    })
   })
 
   test('refuse a vector with NaN, and the database writes nothing', async () => {

@@ -40,13 +40,14 @@ async function count(config: ResolvedConfig, place: string): Promise<Finding> {
 }
 
 function* describe(found: Examination, place: string): Generator<Finding> {
-  const { status, extensions, connections, clockAheadMs, wholeReads, oldestTransactionSeconds } = found
+  const { status, extensions, connections, clockAheadMs, wholeReads, vectors, oldestTransactionSeconds } = found
   yield ok(
     'database',
     `Postgres ${status.version} at ${place}, as role ${status.role}; extensions: ${extensions.join(', ')}`,
   )
   yield tables(status)
   if (wholeReads !== undefined) yield plan(wholeReads, status.schema.name)
+  if (vectors !== undefined && vectors.lists.length > 0) yield whereVectorsAre(vectors)
   yield servers(status)
   yield free(connections)
   const ahead = `this machine's clock is ${Math.abs(clockAheadMs) / 1000} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} that of the database`
@@ -57,6 +58,20 @@ function* describe(found: Examination, place: string): Generator<Finding> {
     const message = `a transaction has been open for ${Math.round(oldestTransactionSeconds / 60)} minutes, so dead rows are not removed`
     yield warning('transactions', message, 'find it in pg_stat_activity and end it')
   }
+}
+
+function whereVectorsAre({ extension, lists }: NonNullable<Examination['vectors']>): Finding {
+  const kept = lists.filter(({ form }) => form === 'bytea').map(({ name }) => name)
+  const copied = `each server searches a copy of ${kept.join(', ')}`
+  if ('reason' in extension) return ok('vectors', `${extension.reason}: ${copied}`)
+  const indexed = lists.filter(({ hasIndex }) => hasIndex).length
+  if (kept.length === 0)
+    return ok(
+      'vectors',
+      `pgvector ${extension.version} searches ${lists.length} lists, ${indexed} of them with an index`,
+    )
+  const message = `pgvector ${extension.version} is there, but ${copied}, written before it was`
+  return warning('vectors', message, 'run agentserve knowledge reindex')
 }
 
 function tables({ schema, tables }: Examination['status']): Finding {

@@ -1,6 +1,7 @@
 import type { Connection } from '../../../postgres/connection.ts'
 import { oldestTransactionSeconds } from '../../../postgres/oldest-transaction.ts'
 import { inTransaction } from '../../../postgres/transaction.ts'
+import { type ExaminedVectors, examineVectors } from '../../../vectors/examine.ts'
 import { checkDatabase } from '../schema/database.ts'
 import { documentsOf, has, hotStatement } from '../writing/hot-statement.ts'
 import { type DatabaseOptions, withDatabase } from './database.ts'
@@ -15,6 +16,8 @@ export interface Examination {
   clockAheadMs: number
   /** Of runs, sessions and events, those that the statement of each commit reads whole. Undefined: there are no tables. */
   wholeReads: string[] | undefined
+  /** Of the knowledge base. Undefined: there are no tables. */
+  vectors: ExaminedVectors | undefined
   /** The oldest transaction, which keeps dead rows from being removed. */
   oldestTransactionSeconds: number
 }
@@ -39,6 +42,7 @@ export function examineDatabase(options: DatabaseOptions): Promise<Examination> 
       connections: { used: facts?.used ?? 0, allowed: facts?.allowed ?? 0 },
       clockAheadMs,
       wholeReads: status.schema.missing > 0 ? undefined : await findWholeReads(connection),
+      vectors: status.schema.missing > 0 ? undefined : await connection.alone(examineVectors),
       oldestTransactionSeconds: facts?.oldest ?? 0,
     }
   })
