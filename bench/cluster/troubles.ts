@@ -27,4 +27,9 @@ export class Troubles {
   isDiskFull(fromMs: number, toMs: number): boolean {
     return this.#all.some((one) => one.kind === 'disk full' && one.fromMs <= toMs && one.toMs + afterDiskMs >= fromMs)
   }
+
+  /** Whether something happened to the database itself at some time of these. */
+  isOfDatabase(fromMs: number, toMs: number): boolean {
+    return this.#all.some((one) => one.instance === undefined && one.fromMs <= toMs && one.toMs >= fromMs)
+  }
 }
