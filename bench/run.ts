@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { openBrowser } from '../test/support/browser/browser.ts'
 import { compareBuilds } from './against/compare.ts'
 import { commitDelayP99Ms } from './commit-delay.ts'
 import { measureFirstMinutes } from './first-minutes.ts'
@@ -15,6 +16,7 @@ import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
 import { asStarted, bin, measureStartUp, startArgs } from './start-up.ts'
+import { measureSaves, tableOfSaves } from './studio/saves.ts'
 import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 import { measureStudio } from './studio.ts'
 import { writeInto } from './write-into.ts'
@@ -28,7 +30,8 @@ import { writeInto } from './write-into.ts'
  * `--pairs` turns; `protocols:responses`, or another dialect of bench/dialect.ts, `protocols:mcp` and `protocols:start`: one part of it.
  * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
- * `--only studio` alone: the page in a browser, beside its budgets; `studio:soak`: what it holds after ten minutes (`--quick`: one).
+ * `--only studio` alone: the page in a browser, beside its budgets; `studio:soak`: what it holds after ten minutes (`--quick`: one);
+ * `studio:saves`: from the save of a file until the diff of an answer is drawn, in a project of each template.
  * `--only first-minutes` alone: `agentserve` without a command, from its start to the first question and the first answer.
  * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
@@ -78,6 +81,14 @@ if (options.only === 'studio:soak') {
   console.log(markdown)
   if (options.write) await writeInto('measured in the studio for long', markdown)
   process.exit(isWithin(soaked) ? 0 : 1)
+}
+if (options.only === 'studio:saves') {
+  const chromium = await openBrowser()
+  const markdown = tableOfSaves(await measureSaves(chromium, options.quick ? 5 : 20))
+  await chromium.close()
+  console.log(markdown)
+  if (options.write) await writeInto('measured from saves', markdown)
+  process.exit()
 }
 if (only === 'studio') {
   const settings = options.quick

@@ -198,7 +198,13 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
     },
     agentsLoaded(outcome) {
       loaded = { version: this.agentsVersion + 1, ...outcome }
-      if (listening !== undefined) note('agents', '')
+      if (listening === undefined) return
+      // At once: it needs no reading, and somebody has just saved a file.
+      const change = ring.add({ kind: 'agents', id: '' })
+      for (const reader of readers.keys()) {
+        reader.offer(change)
+        reader.tick()
+      }
     },
     knowledgeChanged() {
       if (listening !== undefined) knowledge.offer({})

@@ -47,13 +47,20 @@ export class Watched {
   /** Once it has completed, and all of it has come, it is what is shown. */
   #settle(): void {
     const now = this.now.value
-    if (now?.run.value?.status !== 'completed') return
-    void now.events.changes.value
+    void now?.events.changes.value
     const [last, before] = this.good.peek()
-    if (now === last || !now.events.isOver) return
+    if (now === undefined || now === last || now.events.steps.totals.status !== 'completed') return
     if (before !== undefined) this.#drop(before)
     this.good.value = [now, last]
     void readInside(now.tree)
+    if (isEnded(now.run.peek())) return
+    // A busy server tells events first, and what the run has cost some time later.
+    this.#studio.client.runs.get(now.runId).then(
+      (run) => now.runChanged(run),
+      () => {
+        // The live stream tells it.
+      },
+    )
   }
 
   get calls(): number {

@@ -169,8 +169,8 @@ test('drops the names of more changes than are kept between two steps, says so, 
   pass(2_000)
   await reader.until(has('agents'))
   expect(reader.items.slice(2)).toEqual([
-    { type: 'reset', reason: 'behind' },
     { type: 'agents', agents: { version: 2, ok: true } },
+    { type: 'reset', reason: 'behind' },
   ])
   expect(read).toEqual(['first'])
   const returned = reading(await live.open({ ...anyone, after }))
@@ -199,6 +199,10 @@ test('reads that take long rest the longer, and events of followed runs do not w
   await slow.until(has('session'))
   opened.onRead = undefined
   await sessions.create({ session_id: 'two' })
+  // Nor does a load of the agents.
+  live.agentsLoaded({ ok: true })
+  await slow.until(has('agents'))
+  expect(read.includes('two')).toBe(false)
   pass(1_100)
   expect([timers.size, read.includes('two')]).toEqual([1, false])
   waiting.open(0)

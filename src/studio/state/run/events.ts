@@ -28,9 +28,10 @@ export class RunEvents {
     if (event.seq <= this.seq) return false
     this.seq = event.seq
     this.all.push(event)
-    this.changes.value++
     this.isDrawnAnew = this.steps.add(event)
     this.records.add(event)
+    // Last, since effects look at once.
+    this.changes.value++
     return true
   }
 
