@@ -5,6 +5,7 @@ import type { Environment } from './environment.ts'
 import { isHost } from './settings/address.ts'
 import { authKeys, type ResolvedKey } from './settings/keys.ts'
 import { databaseUrl } from './settings/postgres.ts'
+import { stopTime } from './settings/server.ts'
 
 /** Command line flags: they override the environment, which overrides the file. */
 export interface ConfigFlags {
@@ -13,9 +14,13 @@ export interface ConfigFlags {
   port?: number | undefined
   allowHosts?: string[] | undefined
   allowUnauthenticated?: boolean | undefined
+  /** A time, as in `server.stopWithin`. */
+  stopWithin?: string | undefined
 }
 
-export interface Overrides extends ConfigFlags {
+export interface Overrides extends Omit<ConfigFlags, 'stopWithin'> {
+  /** In milliseconds. */
+  stopWithin?: number | undefined
   keys?: ResolvedKey[] | undefined
   debug?: boolean | undefined
   /** The address of the database, where the storage is one. */
@@ -50,6 +55,10 @@ export function readOverrides(
     allowHosts: flags.allowHosts ?? words(variable('ALLOW_HOSTS')),
     allowUnauthenticated: flags.allowUnauthenticated ?? inEnvironment(flag, 'ALLOW_UNAUTHENTICATED'),
     keys: read(authKeys, words(variable('API_KEYS')), 'AGENTSERVE_API_KEYS'),
+    stopWithin:
+      flags.stopWithin === undefined
+        ? inEnvironment(stopTime(), 'STOP_WITHIN')
+        : read(stopTime(), flags.stopWithin, '--stop-within'),
     debug: inEnvironment(flag, 'DEBUG'),
     databaseUrl: inEnvironment(databaseUrl(), 'DATABASE_URL'),
   }

@@ -26,7 +26,7 @@ export function resolveServer(
   complain: (path: string, message: string) => void,
 ): ResolvedServerConfig {
   const program = place.purpose === 'program'
-  const { requestTimeout, maxRequestSize, auth, retention, storage, ...same } = server
+  const { requestTimeout, stopWithin, maxRequestSize, auth, retention, storage, ...same } = server
   return {
     ...same,
     address: resolveAddress(server.address, overrides, program),
@@ -38,6 +38,7 @@ export function resolveServer(
     requestTimeoutMs: requestTimeout ?? usualTimeoutMs,
     // Local models are slow to load.
     runTimeoutMs: requestTimeout ?? (program ? 600_000 : usualTimeoutMs),
+    stopWithinMs: overrides.stopWithin ?? stopWithin,
     maxRequestBytes: maxRequestSize,
     vectorDb: resolveVectorDb(server.vectorDb, place),
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),

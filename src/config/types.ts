@@ -34,6 +34,7 @@ export interface ResolvedServerConfig
     | 'storage'
     | 'sessionStorage'
     | 'requestTimeout'
+    | 'stopWithin'
     | 'maxRequestSize'
     | 'summaryManager'
     | 'auth'
@@ -47,6 +48,8 @@ export interface ResolvedServerConfig
   requestTimeoutMs: number
   /** `requestTimeout` of routes that wait for a run. */
   runTimeoutMs: number
+  /** How long runs may take to end once the server stops. */
+  stopWithinMs: number
   maxRequestBytes: number
   summaryManager: SummaryManagerLike | undefined
   authKeys: ResolvedKey[]

@@ -5,7 +5,6 @@ import type { Bound } from '../http/listen.ts'
 import { pause, within } from '../runtime/abort.ts'
 import type { ShutdownOptions } from './types.ts'
 
-export const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
 const minDisposeMs = 2_000
 
@@ -37,6 +36,7 @@ export interface LifecycleSteps {
 export class Lifecycle {
   readonly #steps: LifecycleSteps
   readonly #logger: Logger
+  readonly #deadlineMs: number
   readonly #stopping = new AbortController()
   readonly #ready = Promise.withResolvers<Bound>()
   readonly #finished = Promise.withResolvers<void>()
@@ -50,9 +50,11 @@ export class Lifecycle {
   #isDraining = false
   #isServing = false
 
-  constructor(steps: LifecycleSteps, logger: Logger) {
+  /** `deadlineMs`: how long runs may take to end, unless `shutdown` says. */
+  constructor(steps: LifecycleSteps, logger: Logger, deadlineMs: number) {
     this.#steps = steps
     this.#logger = logger
+    this.#deadlineMs = deadlineMs
     this.#ready.promise.catch(() => {})
     this.#finished.promise.catch(() => {})
   }
@@ -103,7 +105,7 @@ export class Lifecycle {
 
   async shutdown({ deadline, signal, drain }: ShutdownOptions = {}): Promise<void> {
     await this.#drain(parseDuration(drain) ?? 0, signal)
-    const deadlineMs = signal?.aborted === true ? 0 : (parseDuration(deadline) ?? defaultDeadlineMs)
+    const deadlineMs = signal?.aborted === true ? 0 : (parseDuration(deadline) ?? this.#deadlineMs)
     if (this.#closed !== undefined && this.#isOpen) void this.#steps.endRuns(deadlineMs)
     const closing = this.#close(deadlineMs)
     if (signal === undefined) return closing

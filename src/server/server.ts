@@ -18,7 +18,7 @@ import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database
 import { folderRoutes } from './folder/folder-routes.ts'
 import { ownerOf } from './folder/owner.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
-import { defaultDeadlineMs, Lifecycle, type OnClose } from './lifecycle.ts'
+import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounting } from './mounting.ts'
@@ -167,6 +167,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       dispose: () => config.dispose(),
     },
     logger,
+    server.stopWithinMs,
   )
   life.signal.addEventListener('abort', () => live.close(), { once: true })
   life.signal.addEventListener('abort', () => void schedules.close(), { once: true })
@@ -209,7 +210,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       kernel.leave()
       const hurry = () => void runs.shutdown(0)
       signal?.addEventListener('abort', hurry, { once: true })
-      await runs.shutdown(signal?.aborted === true ? 0 : (parseDuration(deadline) ?? defaultDeadlineMs))
+      await runs.shutdown(signal?.aborted === true ? 0 : (parseDuration(deadline) ?? server.stopWithinMs))
       signal?.removeEventListener('abort', hurry)
     },
     ready: life.ready,

@@ -85,6 +85,7 @@ describe('resolveConfig', () => {
       allowHosts: [],
       requestTimeoutMs: 30_000,
       runTimeoutMs: 600_000,
+      stopWithinMs: 10_000,
       maxRequestBytes: 10 * 1024 * 1024,
       healthPath: '/health',
       vectorDb: { type: 'lancedb', baseUrl: '/app/.agentserve/knowledge' },
@@ -178,6 +179,7 @@ describe('resolveConfig', () => {
       AGENTSERVE_API_KEYS: 'k1,k2',
       AGENTSERVE_DATA: 'from-environment',
       AGENTSERVE_DEBUG: '',
+      AGENTSERVE_STOP_WITHIN: '2m',
     }
     expect(resolveServer({})).toMatchObject({ address: { host: '127.0.0.1', port: 8080, named: false } })
     expect(resolveServer(server)).toMatchObject({

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InMemorySpanExporter } from '@opentelemetry/sdk-trace'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
@@ -172,6 +172,17 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect([late.status, late.json.error.code]).toEqual([504, 'timeout'])
     const run = await server.call('GET', `${api}/runs/${late.json.error.run_id}`)
     expect(run.json).toMatchObject({ status: 'cancelled', cancellation_reason: 'timeout' })
+  },
+  async stopWithin() {
+    const server = await started({ stopWithin: '50ms' }, { waiting })
+    const asked = server.call('POST', `${api}/agents/waiting/run`, { input: 'x' })
+    await vi.waitFor(async () =>
+      expect((await server.call('GET', `${api}/runs?status=running`)).text).toContain('run_'),
+    )
+    const begunMs = performance.now()
+    await server.server.close()
+    expect(performance.now() - begunMs).toBeLessThan(9_000)
+    expect((await asked).text).toContain('shutdown')
   },
   async maxRequestSize() {
     const server = await started({ maxRequestSize: '1KB' })

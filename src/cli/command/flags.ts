@@ -22,6 +22,7 @@ export interface ServeOptions extends ProjectOptions {
   again?: boolean
   allowHost?: string[]
   allowUnauthenticated?: boolean
+  stopWithin?: string
 }
 
 export function addProjectFlags(command: Command): Command {
@@ -48,6 +49,7 @@ export function addServeFlags(command: Command): Command {
     .option('--host <host>', 'the address to listen on (default: 127.0.0.1)')
     .option('--port <port>', 'the port; 0 picks a free one (default: 8080 or the next free one)', parsePort)
     .option('--allow-host <name>', 'a Host name to accept; repeatable', collect)
+    .option('--stop-within <time>', 'how long runs may take to end when it is stopped (default: 10s)')
     .option('--allow-unauthenticated', 'listen on other than loopback addresses without API keys')
 }
 
@@ -58,6 +60,7 @@ export function toConfigFlags(options: ServeOptions): ConfigFlags {
     port: options.port,
     allowHosts: options.allowHost,
     allowUnauthenticated: options.allowUnauthenticated,
+    stopWithin: options.stopWithin,
   }
 }
 

@@ -24,8 +24,6 @@ const drainMs = 5_000
 const releaseMs = 10_000
 /** Entities of runs that the end of the server waits for. */
 const mostNamed = 20
-/** In which runs may end. */
-const stopMs = 10_000
 
 /** Serves until a signal or a fatal error. `dev` adds its terminal and, by default, reloading. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -85,11 +83,11 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     await Promise.race([ended, aborted(context.signal)])
   } finally {
     const stoppedBy = context.stoppedBy()
-    if (stoppedBy !== undefined) say(await stoppingLine(server, stoppedBy))
+    if (stoppedBy !== undefined) say(await stoppingLine(server, stoppedBy, config.server.stopWithinMs))
     await reloader?.close()
     await sources?.close()
     const drains = !dev && stoppedBy === 'SIGTERM' && databaseOf(config.server.sessionStorage) !== undefined
-    await server.shutdown({ deadline: stopMs, ...(drains && { drain: drainMs }) })
+    await server.shutdown({ deadline: config.server.stopWithinMs, ...(drains && { drain: drainMs }) })
     await terminal?.close()
     process.off('unhandledRejection', onStray)
     process.off('uncaughtException', onUncaught)
@@ -99,7 +97,11 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
 }
 
 /** What the server still waits for, and how to end that. */
-async function stoppingLine({ services, underWay }: OpenServer, stoppedBy: NodeJS.Signals): Promise<string> {
+async function stoppingLine(
+  { services, underWay }: OpenServer,
+  stoppedBy: NodeJS.Signals,
+  stopMs: number,
+): Promise<string> {
   const ids = underWay().run_ids
   if (ids.length === 0) return 'Stopping …'
   // One that ends meanwhile, or that the store can't read any more, is only counted.

@@ -39,6 +39,9 @@ export interface SummaryManagerLike {
   readonly timeoutMs: number
 }
 
+export const stopTime = () =>
+  duration(0, 'a time of at most one day: milliseconds, or a number with ms, s, m or h', 86_400_000)
+
 const name = () => match('1 to 64 of A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/)
 export const collection = () => match(collectionWords, collectionPattern)
 
@@ -111,6 +114,8 @@ const serverFields = settings({
     'a time from 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d',
     longestTimerMs,
   ).optional(),
+  /** How long runs may take to end once the server stops; those still under way are then cancelled (`shutdown`). */
+  stopWithin: stopTime().prefault('10s'),
   maxRequestSize: size().prefault('10MB'),
   healthPath: path()
     .transform((given) => given || '/')

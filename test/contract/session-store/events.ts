@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import { endEvent, startEvent } from '../../../src/core/event.ts'
+import type { RunRecord } from '../../../src/core/run.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { at, endOf, eventOf, started, textEvents } from './builders.ts'
+import { searchWordsOf } from '../../../src/core/text/message-search.ts'
+import { at, endOf, eventOf, seedOf, started, textEvents } from './builders.ts'
 
 /** Every kind that can be recorded, with fragments that coalescing could get wrong. */
 function mixedEvents(runId: string): RunEvent[] {
@@ -97,6 +99,29 @@ export function testEvents(store: () => SessionStore): void {
         [2, 'text_delta'],
         [3, 'run_end'],
       ])
+    })
+
+    it('gives back what a newer version has added, and folds the rest when its server is gone', async () => {
+      const metadata = { of: 'later' }
+      const { runId, sessionId } = await started(store(), {
+        run: { added: { in: ['a later version'] } } as Partial<RunRecord>,
+        session: seedOf({ metadata }),
+      })
+      const added = [
+        { type: 'thought_delta', run_id: runId, seq: 2, at: at(2), tokens: [1, 2] } as unknown as RunEvent,
+        { ...eventOf(runId, 3, { type: 'text_delta', text: 'said' }), tone: 'calm' } as unknown as RunEvent,
+        ...textEvents(runId, 4, [' and', ' done']),
+      ]
+      expect(await append(runId, added)).toBe('ok')
+      const read = await store().readEvents(runId, 1, 10)
+      expect(read[0]).toEqual(added[0])
+      const [recovered] = (await store().recover('later', at(9))).interrupted
+      expect(recovered).toMatchObject({ run_id: runId, status: 'interrupted' })
+      expect((await store().findRun(runId))?.messages.map(({ content }) => content)).toEqual(['hi', 'said and done'])
+      expect((await store().readHistory(sessionId, 5)).runs).toMatchObject([{ run_id: runId }])
+      expect((await store().findSession(sessionId))?.session).toMatchObject({ metadata })
+      const { items } = await store().searchMessages({ words: searchWordsOf('said done') }, { limit: 9 })
+      expect(items).toMatchObject([{ run_id: runId }])
     })
 
     it('ends a failed run with run_error', async () => {
