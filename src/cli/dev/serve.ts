@@ -19,7 +19,7 @@ import { createReloader, type Reloader } from './reload.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
 
 /** In which a proxy sees that this server stops, and sends its requests to the others. */
-const drainMs = 5_000
+export const drainMs = 5_000
 /** How long a command that has the folder may take to let go of it. */
 const releaseMs = 10_000
 /** Entities of runs that the end of the server waits for. */

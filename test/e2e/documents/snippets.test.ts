@@ -48,8 +48,6 @@ test('every page of the documents type-checks as strictly as in a new project wi
 test('no block is of a language that nothing tests', () => {
   expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
     'dockerfile',
-    // deploy.test.ts starts what it starts.
-    'ini',
     'json',
     'sh',
     'text',
@@ -70,6 +68,6 @@ test('recipes of containers have the settings of memory that the program gives i
   const program = await readFile(join(root, 'bin/agentserve.js'), 'utf8')
   const own = [...program.matchAll(/(MALLOC_\w+): '(\d+)'/g)].map(([, name, value]) => `${name}=${value}`)
   const recipes = blocks.filter(({ language }) => language === 'dockerfile')
-  expect(recipes).toHaveLength(2)
+  expect(recipes).toHaveLength(1)
   for (const { text } of recipes) expect(text.match(/MALLOC_\w+=\d+/g)?.sort()).toEqual(own.sort())
 })
