@@ -1,4 +1,5 @@
 import { createSerial } from '../../runtime/serial.ts'
+import type { Connection } from '../postgres/connection.ts'
 import type { VectorDatabase } from './database.ts'
 import { countAll } from './generations.ts'
 import { indexName, type List } from './lists.ts'
@@ -35,7 +36,7 @@ export interface HnswIndex {
   added(rows: number): void
   /** Builds it if it is due, unless another server does. */
   build(): Promise<void>
-  /** Waits for a build; begins none. */
+  /** Leaves a build to the database, which finishes it. */
   close(): Promise<void>
 }
 
@@ -53,6 +54,7 @@ export function hnswIndex(
   let isThere = false
   let rows = 0
   let isClosed = false
+  let building: Connection | undefined
   let timer: NodeJS.Timeout | undefined
 
   const state = async (): Promise<'none' | 'valid' | 'broken'> => {
@@ -91,6 +93,7 @@ export function hnswIndex(
   }
   const execute = async () => {
     const connection = await database.connect('vector index')
+    building = connection
     try {
       const neededMb = Math.ceil((rows * (list.dimensions * 2 + graphBytes) * 1.2) / 2 ** 20)
       const memoryMb = Math.min(mostMemoryMb, Math.max(leastMemoryMb, neededMb))
@@ -104,7 +107,8 @@ export function hnswIndex(
            USING hnsw (embedding ${operators}) WITH (ef_construction = ${construction})`,
       )
     } finally {
-      await connection.close()
+      building = undefined
+      if (!isClosed) await connection.close()
     }
   }
   const build = async () => {
@@ -132,6 +136,7 @@ export function hnswIndex(
     if (isClosed) return
     timer = setTimeout(() => {
       buildInTurn().catch((error: unknown) => {
+        if (isClosed) return
         logger.warn(
           { err: error, list: list.name },
           'the index of the vectors could not be built; searches work without it',
@@ -158,6 +163,7 @@ export function hnswIndex(
     async close() {
       isClosed = true
       clearTimeout(timer)
+      building?.destroy()
       await builds.idle()
     },
   }

@@ -133,8 +133,14 @@ function logOf(name: string, key: number): string[] {
   return [logChanges, trigger('INSERT', 'NEW'), trigger('DELETE', 'OLD')]
 }
 
-export async function dropList(database: Pick<VectorDatabase, 'work'>, name: string): Promise<void> {
+/** Ends a build of the list's index, which would keep the table. */
+const endBuild = `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_index
+  JOIN pg_class ON pg_class.oid = relid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = current_schema() AND relname = $1`
+
+export async function dropList(database: Pick<VectorDatabase, 'read' | 'work'>, name: string): Promise<void> {
   assertListName(name)
+  await database.read.all(endBuild, [`vec_${name}`])
   await database.work(async (sql) => {
     await sql.all(lockLists)
     await sql.all(`DROP TABLE IF EXISTS ${quoted(name)}`, [], 'fresh')
