@@ -61,6 +61,18 @@ describe('a mailbox', () => {
     expect(placesOf(found, ['высокая', low, 'See below'], 400)).toEqual([['Прилив'], ['Re: Прилив'], ['Fwd']])
   })
 
+  it('may be messages as they were sent, in different charsets, with lines that begin like a message', async () => {
+    const found = await read('formail.mbox')
+    expect(found.metadata).toMatchObject({ messages: 3 })
+    expect(found.text).toContain('Le café est ouvert.')
+    expect(found.text).toContain('\n\nThe rota follows.\n\nFrom dusk on, two of us are at the quay.\n')
+    expect(placesOf(found, ['café', 'pier.png', 'quay'], 400)).toEqual([
+      ['Café open'],
+      ['明日の潮 🌊'],
+      ['Night watch'],
+    ])
+  })
+
   it('may be the patches of a repository', async () => {
     const found = await read('git.mbox')
     expect(found.text).toContain('# [PATCH 2/2] Add number two\n\nFrom: Ann Lee <ann@harbour.example>\n')
