@@ -2,7 +2,7 @@ import type { Fit, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import { hashedList, keywordList } from '../../core/knowledge/lists.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
-import { sameWord } from '../../core/text/same-word.ts'
+import { nearlySameWord, sameWord } from '../../core/text/same-word.ts'
 import { queryWordsOf, wordsOf } from '../../core/text/terms.ts'
 import type { Found } from './search.ts'
 
@@ -83,7 +83,8 @@ function lookUp(word: string, texts: readonly string[][], known: KnownWords) {
   const least = generalWords.has(word) ? known.chunks * generalShare : 0
   const toldBy = chunks === 0 ? known.chunks / (known.chunks + smoothing) : 1
   const weight = weightOf(Math.max(chunks, least), known.chunks) * toldBy
-  const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => sameWord(word, other))))
+  const isSame = chunks === 0 ? nearlySameWord : sameWord
+  const same = texts.map((text) => (text.includes(word) ? word : text.find((other) => isSame(word, other))))
   const found = same.find((other) => other !== undefined)
   if (found !== undefined || chunks > 0 || word.length < minRespelt) {
     const shares = same.map((other) => (other === undefined ? 0 : chunks > 0 ? 1 : likeShare))
