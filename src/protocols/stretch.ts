@@ -1,5 +1,7 @@
+import { AppError } from '../core/error.ts'
 import type { RunEvent, RunResumedEvent, Stamp } from '../core/event.ts'
 import { addUsage, type Usage } from '../core/run.ts'
+import type { RunHandle } from '../service/services.ts'
 import type { Batch } from './frames.ts'
 
 /*
@@ -74,6 +76,12 @@ export async function stretchNumber(events: AsyncIterator<Batch>, from: number):
     await events.return?.()
     return number
   }
+}
+
+/** The number with which the stretch begins that the handle is about. */
+export async function firstSeqOf({ runId, events }: Pick<RunHandle, 'runId' | 'events'>): Promise<number> {
+  for await (const [event] of events()) if (event !== undefined) return event.seq
+  throw new AppError('run_failed', 'The run has no events.', { runId })
 }
 
 /** What a stretch has used: the calls and steps in it. The end of a run has the sum of all stretches. */

@@ -12,14 +12,16 @@ import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { officialDocs } from '../protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../protocols/a2a/official/official.ts'
+import { agUiRoutes } from '../protocols/ag-ui/ag-ui.ts'
+import { agUiDocs } from '../protocols/ag-ui/docs.ts'
 import { chatRoutes } from '../protocols/chat/chat.ts'
 import { chatDocs } from '../protocols/chat/docs.ts'
+import { Leaving } from '../protocols/leaving.ts'
 import { mcpDocs } from '../protocols/mcp/docs.ts'
 import { createMcp, type McpEndpoint } from '../protocols/mcp/mcp.ts'
 import { completionRoutes } from '../protocols/openai/completions/completions.ts'
 import { completionDocs } from '../protocols/openai/completions/docs.ts'
 import { openaiDocs } from '../protocols/openai/docs.ts'
-import { Leaving } from '../protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
 import { responseDocs } from '../protocols/openai/responses/docs.ts'
 import { responseRoutes } from '../protocols/openai/responses/responses.ts'
@@ -73,11 +75,11 @@ export interface Mounting {
   healthRouter(path?: string): HealthRouter
 }
 
-/** REST, A2A, useChat, OpenAI, MCP and the user's own routes; the user's win. */
+/** REST, A2A, useChat, AG-UI, OpenAI, MCP and the user's own routes; the user's win. */
 export function createMounting(options: MountingOptions): Mounting {
   const { kernel, services, store, server, file, folder, folderRoutes, traced, ...about } = options
   const servicesOf = servicesPerCaller(services, store, server, traced)
-  const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
+  const { a2a, agUi, chat, openai, prefix, limits, runTimeoutMs } = server
   const isProtected = needsKey(server)
   const tokenIssuer = server.jwt && {
     openIdUrl: configurationUrl(server.jwt.issuer),
@@ -94,13 +96,14 @@ export function createMounting(options: MountingOptions): Mounting {
     fileBytes: limits.fileBytes,
     timeoutMs: runTimeoutMs,
   }
+  const leaving = new Leaving(systemTimers)
   const openaiSettings: OpenAISettings | undefined =
     openai === false
       ? undefined
       : {
           ...openai,
           services: servicesOf,
-          leaving: new Leaving(systemTimers),
+          leaving,
           startedAtMs: about.startedAtMs,
           maxFiles: limits.run.files,
           fileBytes: limits.fileBytes,
@@ -146,6 +149,7 @@ export function createMounting(options: MountingOptions): Mounting {
         ...a2aDocs(a2a.prefix),
         ...officialDocs(a2a.prefix, a2a.publicCard),
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
+        ...(agUi ? agUiDocs(prefix, services.registry.ids()) : []),
         ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
         ...(studio === undefined ? [] : studioDocs(studio.path)),
         ...(openaiSettings === undefined
@@ -159,11 +163,14 @@ export function createMounting(options: MountingOptions): Mounting {
     ]
     const isFixed = ({ path }: Route) => path.startsWith('/.well-known/')
     const chatOwn = chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []
+    const agUiOwn = agUi
+      ? agUiRoutes({ prefix, services: servicesOf, leaving, maxFiles: limits.run.files, timeoutMs: runTimeoutMs })
+      : []
     return [
       ...apiRouteGroups(services, settings, servicesOf),
       { setting: 'server.a2a.prefix', routes: a2aOwn.filter((route) => !isFixed(route)) },
       { setting: fixedPath, routes: a2aOwn.filter(isFixed) },
-      { setting: 'server.prefix', routes: chatOwn },
+      { setting: 'server.prefix', routes: [...chatOwn, ...agUiOwn] },
       {
         setting: 'server.openai.prefix',
         routes:

@@ -48,6 +48,6 @@ function givenFor(setting: string, server: ResolvedServerConfig): string | undef
 
 /** The settings that paths come from, to see whether they have changed. */
 export function pathsOf(server: ResolvedServerConfig): string {
-  const { prefix, healthPath, a2a, openai, mcp, studio, chat, knowledgeApi } = server
-  return JSON.stringify([prefix, healthPath, a2a.prefix, openai, mcp, studio, chat, knowledgeApi])
+  const { prefix, healthPath, a2a, openai, mcp, studio, chat, agUi, knowledgeApi } = server
+  return JSON.stringify([prefix, healthPath, a2a.prefix, openai, mcp, studio, chat, agUi, knowledgeApi])
 }

@@ -163,6 +163,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         fact_id: 'none',
         agent: 'echo',
         chat_id: 'kept',
+        thread_id: 'kept',
         response_id: (method === 'get' ? finished : running).replace('run_', 'resp_'),
         conversation_id: operationId === 'deleteOpenAIConversation' ? 'doomed-too' : 'kept',
         model: 'echo',

@@ -177,7 +177,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
 }
 
 /** Protocols that have clients of their own. */
-const ofOtherClients = ['Official A2A', 'Chat', 'OpenAI', 'MCP', 'Studio']
+const ofOtherClients = ['Official A2A', 'Chat', 'AG-UI', 'OpenAI', 'MCP', 'Studio']
 
 let server: RunningTestServer
 let described: Map<string, { method: string; path: RegExp }>

@@ -93,6 +93,7 @@ describe('resolveConfig', () => {
       knowledgeApi: { search: true, config: true, content: true, documents: true },
       summaryManager: manager,
       a2a: { prefix: '/api/v1/a2a', publicCard: false },
+      agUi: true,
       chat: true,
       openai: { prefix: '/v1', sessionFromUser: false, showTools: false },
       mcp: { path: '/mcp', approveByTool: false },

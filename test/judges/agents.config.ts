@@ -97,6 +97,13 @@ export default defineConfig({
         yield `Answer ${answers} to ${text}`
       },
     }),
+    /** Counts in the state of its session. */
+    tally: agent({
+      *run({ state }) {
+        state.count = Number(state.count ?? 0) + 1
+        yield `Number ${state.count}`
+      },
+    }),
     /** Says a word, and the next one when the file of that name is there: `<text>-1`, `<text>-2`. */
     slow: agent({
       async *run({ text, signal }) {

@@ -9,6 +9,8 @@ import { TaskProjection } from '../../src/protocols/a2a/official/stream.ts'
 import { toTask } from '../../src/protocols/a2a/official/task.ts'
 import { toTask03 } from '../../src/protocols/a2a/official/version03.ts'
 import { dialectProjection } from '../../src/protocols/a2a/stream.ts'
+import { AgUiRun } from '../../src/protocols/ag-ui/run.ts'
+import { agUiProjection } from '../../src/protocols/ag-ui/stream.ts'
 import { chatProjection } from '../../src/protocols/chat/stream.ts'
 import { toFrames } from '../../src/protocols/frames.ts'
 import { CompletionProjection } from '../../src/protocols/openai/completions/stream.ts'
@@ -33,6 +35,10 @@ const projections: Record<string, (run: RunRecord) => Projection> = {
   'A2A 1.0': tasks('1.0'),
   'A2A 0.3': tasks('0.3'),
   simple: () => dialectProjection(true),
+  'AG-UI': ({ session_id: threadId }) => {
+    const named = { threadId, runId: 'r1' }
+    return agUiProjection(new AgUiRun({ named, from: 1, isModern: true, fileAddress: fileUrl }), named)
+  },
   'chat completions': ({ session_id: sessionId }) =>
     new CompletionProjection({
       ...{ id: 'chatcmpl-1', model: 'recorded', sessionId },
@@ -40,6 +46,10 @@ const projections: Record<string, (run: RunRecord) => Projection> = {
     }),
 }
 const protocols = Object.keys(projections)
+/** Of the run's first stretch, which is all that they show. */
+const ofOneStretch = new Set(['chat completions', 'AG-UI'])
+/** A client that comes again begins again. */
+const fromStart = new Set([...ofOneStretch, 'simple'])
 
 /** After how many frames a reader is cut; 0: as soon as it is answered. */
 export const cuts = [0, 1, 3, 8]
@@ -92,8 +102,7 @@ function aborted(signal: AbortSignal): Promise<unknown> {
 async function open({ runs }: Serving, runId: string, protocol: string): Promise<AsyncIterable<string>> {
   const projection = projections[protocol]?.(await runs.get(runId)) as Projection
   const events = (await runs.events(runId, 0))[Symbol.asyncIterator]()
-  // A completion is one stretch.
-  const shown = protocol === 'chat completions' ? stretchOf(events, { number: 1 }) : events
+  const shown = ofOneStretch.has(protocol) ? stretchOf(events, { number: 1 }) : events
   return toFrames(projection, shown, { runId, logger: silentLogger })
 }
 
@@ -145,7 +154,7 @@ export async function wholeAt(
 /** The object that a client has which read `first` until it was cut, and then `rest`. */
 async function objectAfter(protocol: string, first: string, rest: string): Promise<unknown> {
   if (protocol.startsWith('A2A')) return foldedTask(rest)
-  if (protocol === 'simple' || protocol === 'chat completions') return rest
+  if (fromStart.has(protocol)) return rest
   const chat = openClient((method) => (method === 'POST' ? first : rest))
   await chat.sendMessage({ text: 'Hello' })
   await chat.resumeStream()
@@ -155,7 +164,7 @@ async function objectAfter(protocol: string, first: string, rest: string): Promi
 
 /** The same object as who was never cut has it, or who reads it at an instance later. */
 async function objectAt({ runs }: Serving, runId: string, protocol: string, whole: string): Promise<unknown> {
-  if (protocol === 'simple' || protocol === 'chat completions') return whole
+  if (fromStart.has(protocol)) return whole
   if (protocol === 'AI SDK UI') return plain(await built(whole))
   const task = toTask(await runs.get(runId), { artifacts: true, contents: new Map(), fileUrl })
   return JSON.parse(JSON.stringify(protocol === 'A2A 0.3' ? toTask03(task) : task))

@@ -147,6 +147,18 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect(create({ mcp: { path: '/v1' } })).toThrow(/server\.mcp\.path is '\/v1', and that is server\.openai\.prefix/)
     expect(create({ mcp: { path: '/v1' }, openai: false })).not.toThrow()
   },
+  async agUi() {
+    const body = { threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'hello' }] }
+    const ask = async (config: ServerConfig) => {
+      const server = await started(config)
+      const { status } = await server.call('POST', `${api}/ag-ui/echo`, body)
+      return [status, (await server.call('GET', '/openapi.json')).text.includes('/ag-ui/{agent}')]
+    }
+    expect([await ask({}), await ask({ agUi: false })]).toEqual([
+      [200, true],
+      [404, false],
+    ])
+  },
   async chat() {
     const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }
     const ask = async (config: ServerConfig) => {

@@ -102,7 +102,7 @@ const floors: Record<string, Floor> = {
   mcp: { rooms: ground, types: ['service'] },
   protocols: {
     rooms: [...ground, 'wire', 'http', 'service', 'web', 'mcp'],
-    folders: ['a2a/official openai/completions openai/responses', 'a2a chat openai mcp', '.'],
+    folders: ['a2a/official openai/completions openai/responses', 'a2a chat openai mcp ag-ui', '.'],
   },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
   studio: {

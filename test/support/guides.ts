@@ -22,7 +22,9 @@ export const blocks: readonly Block[] = [...guides].flatMap(([name, text]) => fi
 
 /** Programs that call a server by a protocol: protocol-guides.test.ts runs them. */
 export function isProtocolProgram({ language, place, text }: Block): boolean {
-  return language === 'ts' && /^docs\/(?:openai|mcp-server)\.md:/.test(place) && !text.includes('defineConfig')
+  return (
+    language === 'ts' && /^docs\/(?:openai|mcp-server|ag-ui)\.md:/.test(place) && !/defineConfig|@copilotkit/.test(text)
+  )
 }
 
 /** Documents by path, which is relative to the repository. */

@@ -22,7 +22,16 @@ import {
   checkTransformers,
   checkTransformersPackage,
 } from './doctor/models.ts'
-import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, existing } from './doctor/project.ts'
+import {
+  checkAgUi,
+  checkCards,
+  checkChat,
+  checkFolder,
+  checkMcp,
+  checkOpenAI,
+  checkPort,
+  existing,
+} from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { checkTelemetry } from './doctor/telemetry.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
@@ -107,6 +116,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield await checkPort(config.server, running)
   yield checkCards(config.server, running)
   yield checkChat(config.server, running)
+  yield checkAgUi(config.server, running)
   yield checkOpenAI(config.server, running)
   yield checkMcp(config.server, running)
   yield* checkTelemetry(config)

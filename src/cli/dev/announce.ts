@@ -26,7 +26,7 @@ export function announceJson(config: ResolvedConfig, { url, host, port }: Bound)
 }
 
 export function announce(config: ResolvedConfig, { url }: Bound, print: (text: string) => void, paint: Paint): void {
-  const { a2a, chat, openai, mcp, prefix, healthPath } = config.server
+  const { a2a, agUi, chat, openai, mcp, prefix, healthPath } = config.server
   print(`${paint.bold(`agentserve ${version}`)} at ${url}`)
   const row = (name: string, value: string) => print(formatRow(name, value, paint))
   row(
@@ -49,6 +49,7 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   row('api', url + prefix)
   row('a2a', `${a2a.publicUrl ?? url}${a2a.prefix}/agents`)
   if (chat) row('usechat', `${url}${prefix}/chat/<agent>`)
+  if (agUi) row('ag-ui', `${url}${prefix}/ag-ui/<agent>`)
   if (openai) row('openai', url + openai.prefix)
   if (mcp) row('mcp', url + mcp.path)
   row('docs', `${url}/docs`)

@@ -159,6 +159,8 @@ const serverFields = settings({
   }).prefault({}),
   /** Whether `useChat` of the AI SDK can talk to the agents: `{prefix}/chat/{agent}`. */
   chat: flag().default(true),
+  /** Whether clients of AG-UI, such as CopilotKit, can talk to the agents: `{prefix}/ag-ui/{agent}`. */
+  agUi: flag().default(true),
   /** The OpenAI-compatible routes, or `false`. */
   openai: openaiSettings.prefault({}),
   /** The MCP server, or `false`. */

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../../core/error.ts'
+import { isAppError } from '../../core/error.ts'
 import { toWireEvent } from '../../core/events/sent-event.ts'
 import { isSessionId } from '../../core/id.ts'
 import { isEnded, type RunHead } from '../../core/run.ts'
@@ -9,12 +9,13 @@ import type { RunHandle } from '../../service/services.ts'
 import { parseKnown, parseQuery } from '../../wire/parse.ts'
 import { ChatHistoryQuery, ChatQuery, ChatStop, ChatStreamQuery } from '../../wire/protocols/chat.ts'
 import { toFrames } from '../frames.ts'
+import { fileAddressAt, fileIdIn } from '../kept-file.ts'
 import { positionOf } from '../projection.ts'
+import { firstSeqOf } from '../stretch.ts'
 import { type ChatMessage, MessageFold, userMessage, userPart } from './message.ts'
 import { answerPost, type ChatServices } from './post.ts'
 import { readPost } from './request.ts'
 import { ChatRun, type ChatRunOptions } from './run.ts'
-import type { FileAddress } from './source.ts'
 import { chatProjection } from './stream.ts'
 
 export type ServicesOf = (request: HttpRequest) => ChatServices
@@ -39,17 +40,7 @@ export function createChat({
   services: servicesOf,
   maxFiles,
 }: ChatSettings): Record<'post' | 'stream' | 'stop' | 'history', Handler> {
-  const fileAddress: FileAddress = (sessionId, fileId) =>
-    `${prefix}/sessions/${encodeURIComponent(sessionId)}/files/${fileId}`
-
-  /** The page may have made a whole address of it. */
-  function fileIdIn(chatId: string, url: string): string | undefined {
-    const path = fileAddress(chatId, '')
-    const at = url.indexOf(path)
-    const isOwn = at === 0 || (at > 0 && /^https?:\/\/[^/]+$/.test(url.slice(0, at)))
-    const id = url.slice(at + path.length)
-    return isOwn && /^file_[0-9a-z]{26}$/.test(id) ? id : undefined
-  }
+  const fileAddress = fileAddressAt(prefix)
 
   function begin(request: HttpRequest): { services: ChatServices; agentId: string; chatId: string } {
     const { agent: agentId = '', chat_id: chatId = '' } = request.params
@@ -63,7 +54,7 @@ export function createChat({
     const query = parseQuery(ChatQuery, request.query)
     const posted = readPost(await request.body.json())
     const onDisconnect = posted.options.on_disconnect ?? query.on_disconnect ?? 'continue'
-    const fileIdOf = (url: string) => fileIdIn(posted.chatId, url)
+    const fileIdOf = (url: string) => fileIdIn(fileAddress, posted.chatId, url)
     const { handle, continues } = await answerPost({
       services,
       request,
@@ -144,12 +135,6 @@ function streamOf(
     'x-vercel-ai-ui-message-stream': 'v1',
     ...(ignored !== undefined && { 'X-Agentserve-Ignored': ignored.join(', ') }),
   })
-}
-
-/** The number with which the stretch begins that the handle is about. */
-async function firstSeqOf({ runId, events }: RunHandle): Promise<number> {
-  for await (const [event] of events()) if (event !== undefined) return event.seq
-  throw new AppError('run_failed', 'The run has no events.', { runId })
 }
 
 async function foldOf(

@@ -1,17 +1,7 @@
 import { invalid } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
-import type { GivenPart } from '../../core/message.ts'
 import { partOfDataUrl } from '../data-url.ts'
-
-/** A file of the session that the page got from the reload and sends again. */
-export interface KeptFile {
-  type: 'kept-file'
-  file_id: string
-  media_type: string
-  name?: string
-}
-
-export type PostedPart = GivenPart | KeptFile
+import type { PostedPart } from '../kept-file.ts'
 
 /** The parts of a posted user message. What is no input, such as steps and tools, is left out. `at`: its path, for errors. */
 export function readParts(value: unknown, at: string, fileIdOf: (url: string) => string | undefined): PostedPart[] {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Message, Part } from '../../core/message.ts'
+import { addressOf, type FileAddress } from '../kept-file.ts'
 import type { ChatChunk, ChatMetadata } from './chunk.ts'
-import { addressOf, type FileAddress } from './source.ts'
 
 /** A message of `useChat`. */
 export interface ChatMessage {

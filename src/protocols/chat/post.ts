@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { invalid } from '../../core/error.ts'
-import type { GivenPart, Part } from '../../core/message.ts'
+import type { Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { RunHandle, Services, StartRun } from '../../service/services.ts'
-import { fileReader } from '../files.ts'
+import { assertFew, type PostedPart, withContents } from '../kept-file.ts'
+import { findTurn } from '../turns.ts'
 import { findAnswered, otherAnswer } from './answers.ts'
-import { type KeptFile, type PostedPart, readParts } from './input.ts'
+import { readParts } from './input.ts'
 import type { ChatPost } from './request.ts'
 import { messageIdOf } from './run.ts'
-import { findTurn } from './turns.ts'
 
 export type ChatServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'logger'>
 
@@ -94,7 +93,7 @@ async function begin(
   }
   const start: StartRun = {
     entityId: agentId,
-    parts: await withFiles(services, chatId, parts),
+    parts: await withContents(services.sessions, chatId, parts),
     messageId: post.last.id,
     sessionId: chatId,
     unknownSession: 'create',
@@ -138,37 +137,6 @@ function isRecorded(posted: readonly PostedPart[], recorded: readonly Part[]): b
 function outline(part: PostedPart | Part): unknown {
   if (part.type !== 'file' && part.type !== 'kept-file') return part
   return ['file', part.media_type, part.name ?? '']
-}
-
-/** Before any of them is read. */
-function assertFew(parts: readonly PostedPart[], most: number, path: string): void {
-  const count = parts.filter(({ type }) => type === 'file' || type === 'kept-file').length
-  if (count <= most) return
-  throw invalid(
-    `The message has ${count} files, and the limit \`run.files\` is ${most}. Send fewer, or raise \`server.limits.run.files\`.`,
-    path,
-  )
-}
-
-/** With the contents of files that the session has already: a run has its own. */
-async function withFiles(
-  { sessions }: ChatServices,
-  chatId: string,
-  parts: readonly PostedPart[],
-): Promise<GivenPart[]> {
-  const given: GivenPart[] = []
-  for (const part of parts) given.push(part.type === 'kept-file' ? await withContent(sessions, chatId, part) : part)
-  return given
-}
-
-async function withContent(
-  sessions: ChatServices['sessions'],
-  chatId: string,
-  { file_id, ...part }: KeptFile,
-): Promise<GivenPart> {
-  const data = await fileReader(sessions, chatId)(file_id, Number.POSITIVE_INFINITY)
-  if (data === undefined) throw invalid(`The file '${file_id}' is no longer in the chat. Send it again.`)
-  return { ...part, type: 'file', data }
 }
 
 function digest(text: string): string {

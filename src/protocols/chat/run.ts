@@ -3,10 +3,11 @@ import type { JsonObject } from '../../core/json.ts'
 import { addUsage, type Usage } from '../../core/run.ts'
 import { type Block, Blocks } from '../blocks.ts'
 import { explainEnd } from '../explain-end.ts'
+import type { FileAddress } from '../kept-file.ts'
 import type { ShownEvent } from '../projection.ts'
 import { ChatCalls } from './calls.ts'
 import type { ChatChunk, ChatMetadata, FinishReason } from './chunk.ts'
-import { type FileAddress, fileChunks, retrievalChunk, sourceChunk } from './source.ts'
+import { fileChunks, retrievalChunk, sourceChunk } from './source.ts'
 
 export interface ChatRunOptions {
   fileAddress: FileAddress

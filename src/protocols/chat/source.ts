@@ -2,6 +2,7 @@ import type { SourceEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Retrieval } from '../../core/knowledge/retrieval.ts'
 import type { FilePart } from '../../core/message.ts'
+import { addressOf, type FileAddress } from '../kept-file.ts'
 import type { ChatChunk } from './chunk.ts'
 
 const mediaTypes: Record<string, string> = {
@@ -44,14 +45,6 @@ interface Stamped {
 export function retrievalChunk({ query, results }: Retrieval): ChatChunk {
   const found = results.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
   return { type: 'data-retrieval', data: { query, results: found }, transient: true }
-}
-
-/** Where a browser finds a stored file: a path on this server. */
-export type FileAddress = (sessionId: string, fileId: string) => string
-
-/** The address of a file; undefined for one without any. */
-export function addressOf(part: FilePart, sessionId: string, fileAddress: FileAddress): string | undefined {
-  return part.file_id === undefined ? part.url : fileAddress(sessionId, part.file_id)
 }
 
 export function fileChunks(part: FilePart, sessionId: string, fileAddress: FileAddress): ChatChunk[] {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import type { ClientTool } from '../../core/run.ts'
+import { type Fields, field, isFields, listField, textField, wrong } from '../fields.ts'
 import { unsupported } from './error.ts'
-import { type Fields, field, isFields, listField, textField, wrong } from './fields.ts'
 
 export interface ReadTools {
   client_tools?: ClientTool[]

@@ -2,8 +2,8 @@ import { type AppError, invalid } from '../../core/error.ts'
 import { isWebAddress } from '../../core/file.ts'
 import type { GivenPart } from '../../core/message.ts'
 import { partOfDataUrl } from '../data-url.ts'
+import { type Fields, field, isFields, textField, wrong } from '../fields.ts'
 import { unsupported } from './error.ts'
-import { type Fields, field, isFields, textField, wrong } from './fields.ts'
 
 /**
  * The content of a message, in the words of chat completions or of responses: text, or a list of parts. Empty texts are left

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts'
+import { field, isFields, wrong } from '../fields.ts'
 import { unsupported } from './error.ts'
-import { field, isFields, wrong } from './fields.ts'
 
 /**
  * The JSON schema of the answer that `response_format` of chat completions or `text.format` of responses asks for; undefined for

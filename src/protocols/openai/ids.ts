@@ -23,14 +23,3 @@ export function stretchOfResponse(id: string): StretchId | undefined {
   if (match === null || match[2] === '1') return undefined
   return { runId: `run_${match[1]}`, stretch: Number(match[2] ?? 1) }
 }
-
-/** Models give calls of different runs the same ids; with the run in it, the answer finds its call. */
-export function wireCallId(runId: string, callId: string): string {
-  return `call_${ofRun(runId)}_${callId}`
-}
-
-/** Undefined for an id that is not ours. */
-export function callOf(wireId: string): { runId: string; callId: string } | undefined {
-  const match = /^call_([0-9a-z]{26})_(.+)$/s.exec(wireId)
-  return match === null ? undefined : { runId: `run_${match[1]}`, callId: match[2] ?? '' }
-}

@@ -2,8 +2,8 @@ import { AppError } from '../../core/error.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Method, Route } from '../../http/router.ts'
 import type { Services } from '../../service/services.ts'
+import type { Leaving } from '../leaving.ts'
 import { openaiError } from './error.ts'
-import type { Leaving } from './leaving.ts'
 import { createModels } from './models.ts'
 
 export type OpenAIServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'bookmarks' | 'logger'>

@@ -163,6 +163,10 @@ export function scopeToUser(
         )
         return { ...history, summary: part.session.summary }
       },
+      async state(sessionId) {
+        const { part } = await reading.session(sessionId)
+        return part === undefined ? sessions.state(sessionId) : part.session.state
+      },
       async active(sessionId) {
         return (await findSession(sessionId))?.user_id === userId ? sessions.active(sessionId) : undefined
       },

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord } from '../../core/session.ts'
-import type { SessionStore } from '../../core/store.ts'
+import type { SessionBasis, SessionStore } from '../../core/store.ts'
 import { searchWordsOf } from '../../core/text/message-search.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
@@ -35,9 +35,10 @@ export function createSessions(
   }
 
   /** `get` reads much more. */
-  async function assertThere(sessionId: string): Promise<void> {
-    const found = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId))
+  async function readBasis(sessionId: string): Promise<SessionBasis> {
+    const found = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId).then((record) => record?.session))
     if (found === undefined) throw notFound('session', sessionId)
+    return found
   }
 
   async function* readEvents(runId: string, types?: readonly RunEvent['type'][]): AsyncGenerator<RunEvent[]> {
@@ -106,6 +107,7 @@ export function createSessions(
         await pause(nowMs - lastMs)
       }
     },
+    state: async (sessionId) => (await readBasis(sessionId)).state,
     active: (sessionId) => runs.activeIn(sessionId),
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
     async unshare(sessionId, kind, ownerId) {
@@ -119,7 +121,7 @@ export function createSessions(
       return store.searchMessages({ ...filter, words }, page)
     },
     async history(sessionId, interactions, withEvents, view) {
-      await assertThere(sessionId)
+      await readBasis(sessionId)
       if (view?.before !== undefined) await assertTurn(store, sessionId, view.before)
       const history = await store.readHistory(sessionId, interactions, view)
       const summary = (await store.findSummary(sessionId)) ?? null

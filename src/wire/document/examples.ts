@@ -378,5 +378,16 @@ export const examples: Readonly<Record<string, unknown>> = {
   ...scheduleExamples,
   ChatStop: {},
   ChatStopped: { success: true },
+  AgUiInput: {
+    threadId: 'demo-thread',
+    runId: 'demo-run-1',
+    protocolVersion: '1.0',
+    messages: [{ id: 'u1', role: 'user', content: 'hello there' }],
+    state: {},
+    tools: [],
+    context: [],
+    forwardedProps: {},
+  },
+  AgUiEvent: { type: 'TEXT_MESSAGE_CONTENT', messageId: 'msg_01kcz6t8d3m0x4zv_3', delta: 'hello ' },
   ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },
 }

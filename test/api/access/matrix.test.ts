@@ -397,6 +397,56 @@ const cases: Cases = {
       ]
     }),
   }),
+  runAgUi: (bob, own) => {
+    const asked = { threadId: own.session, runId: 'new', messages: [{ id: 'm', role: 'user', content: 'hello' }] }
+    const waiting = [bob.waiting, bob.run]
+    return {
+      'path.agent': { body: asked, status: 200 },
+      'body.threadId': { body: { ...asked, threadId: bob.session }, status: 404 },
+      // Bob has run under the same name, or it is that of his run.
+      'body.runId': ['r1', bob.run].map((runId) => ({ body: { ...asked, runId }, status: 200 })),
+      'body.id': { body: { ...asked, messages: [{ ...asked.messages[0], id: bob.message }] }, status: 200 },
+      'body.messages': waiting.flatMap((run) =>
+        [own.session, bob.session].map((threadId) => ({
+          body: {
+            ...asked,
+            threadId,
+            messages: [
+              { id: 't', role: 'tool', toolCallId: run.replace('run_', 'call_').concat('_any'), content: 'x' },
+            ],
+          },
+          status: 200,
+        })),
+      ),
+      'body.resume': waiting.flatMap((run) =>
+        [own.session, bob.session].map((threadId) => ({
+          body: {
+            ...asked,
+            threadId,
+            resume: [{ interruptId: `${run}/any`, status: 'resolved', payload: { approved: true } }],
+          },
+          status: 200,
+        })),
+      ),
+      'body.interruptId': {
+        body: { ...asked, resume: [{ interruptId: `${bob.run}/any`, status: 'cancelled' }] },
+        status: 200,
+      },
+      'body.forwardedProps': {
+        body: { ...asked, runId: 'other', forwardedProps: { agentserve: { user_id: 'bob' } } },
+        status: 403,
+      },
+      'body.user_id': {
+        body: { ...asked, threadId: 'new', forwardedProps: { agentserve: { user_id: 'bob' } } },
+        status: 403,
+      },
+    }
+  },
+  connectAgUi: (bob) => ({
+    'path.agent': { status: 200 },
+    'path.thread_id': { id: bob.session, status: 404 },
+    'query.runId': { id: bob.session, query: { runId: bob.run }, status: 404 },
+  }),
   createChatCompletion: (bob) => {
     const foreign = { body: completion({}), status: 404 }
     const asked = (message: object) => ({ body: completion({ messages: [...completed, message] }), status: 200 })
@@ -534,6 +584,8 @@ const namesNothing = new Set([
   ...['protocol', 'echo'],
   ...['stream_options', 'include_usage', 'tools', 'tool_choice', 'response_format', 'safety_identifier'],
   'header.X-On-Disconnect',
+  // Of AG-UI: its version, and what stands in the fields below.
+  ...['query.protocolVersion', 'protocolVersion', 'context', 'agentserve', 'payload'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 
@@ -679,6 +731,7 @@ describe.each(ways)('with %s and %s', (_way, by, config) => {
             .replace('{file_id}', bob.file)
             .replace('{agent}', 'echo')
             .replace('{chat_id}', id ?? own.session)
+            .replace('{thread_id}', id ?? own.session)
             .replace('{conversation_id}', id ?? own.session)
             .replace('{response_id}', id ?? ofRun('resp', own.run))
           const search = new URLSearchParams(query).toString()

@@ -7,14 +7,16 @@ import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import { officialDocs } from '../../../src/protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../../../src/protocols/a2a/official/official.ts'
+import { agUiRoutes } from '../../../src/protocols/ag-ui/ag-ui.ts'
+import { agUiDocs } from '../../../src/protocols/ag-ui/docs.ts'
 import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { chatDocs } from '../../../src/protocols/chat/docs.ts'
+import { Leaving } from '../../../src/protocols/leaving.ts'
 import { mcpDocs } from '../../../src/protocols/mcp/docs.ts'
 import { createMcp, type McpSettings } from '../../../src/protocols/mcp/mcp.ts'
 import { completionRoutes } from '../../../src/protocols/openai/completions/completions.ts'
 import { completionDocs } from '../../../src/protocols/openai/completions/docs.ts'
 import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
-import { Leaving } from '../../../src/protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
 import { responseDocs } from '../../../src/protocols/openai/responses/docs.ts'
 import { responseRoutes } from '../../../src/protocols/openai/responses/responses.ts'
@@ -43,6 +45,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...a2aDocs(a2aPrefix),
     ...officialDocs(a2aPrefix, false),
     ...chatDocs('/api/v1'),
+    ...agUiDocs('/api/v1'),
     ...openaiDocs('/v1'),
     ...completionDocs('/v1'),
     ...mcpDocs('/mcp'),
@@ -111,6 +114,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...a2aRoutes(never, a2aPrefix, 1000, 1000),
     ...officialRoutes(never, { ...official, a2aPrefix }),
     ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
+    ...agUiRoutes({ ...openai, prefix: '/api/v1' }),
     ...responseRoutes(openai),
     ...openaiMounted,
     ...completionRoutes(openai),

@@ -33,6 +33,7 @@ const programs = blocks.filter(
     block.language === 'ts' &&
     !needsPostgres(block.text) &&
     !isProtocolProgram(block) &&
+    !block.text.includes('@copilotkit') &&
     ![...tests, ...clients].includes(block) &&
     !configs.some(({ text }) => text === block.text),
 )

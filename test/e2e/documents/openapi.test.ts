@@ -113,6 +113,9 @@ async function prepare({ path, operationId }: Described): Promise<void> {
   else if (path.includes('/chat/')) {
     ids.agent = 'echo'
     ids.chat_id = (await run('echo', false)).session_id
+  } else if (path.includes('/ag-ui/')) {
+    ids.agent = 'echo'
+    ids.thread_id = (await run('echo', false)).session_id
   } else if (path.startsWith('/v1/')) {
     const { run_id, session_id } = await run('echo', false)
     ids.response_id = run_id.replace('run_', 'resp_')
@@ -230,6 +233,7 @@ describe('the document', () => {
       ids.task = 'none'
       ids.agent = 'none'
       ids.chat_id = 'none'
+      ids.thread_id = 'none'
       ids.response_id = 'none'
       ids.conversation_id = 'none'
       ids.model = 'none'

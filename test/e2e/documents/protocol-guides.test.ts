@@ -6,7 +6,7 @@ import { blocks, isProtocolProgram } from '../../support/guides.ts'
 import { linkJudges, linkOwn } from '../../support/judge-packages.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 
-/* The programs and settings of docs/openai.md and docs/mcp-server.md, against a server with the agents that they name. */
+/* The programs and settings of docs/openai.md, docs/mcp-server.md and docs/ag-ui.md, against a server with the agents that they name. */
 
 const programs = blocks.filter(isProtocolProgram)
 const settings = blocks.filter(({ language }) => language === 'yaml')
@@ -36,7 +36,7 @@ let server: RunningServer
 
 beforeAll(async () => {
   project = await createProject({ 'agent.config.ts': config })
-  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client', 'ai'])
+  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client', '@ag-ui/client', 'ai'])
   await linkOwn(project.folder, ['@ai-sdk/openai-compatible'])
   server = await serve(project)
 })

@@ -3,6 +3,7 @@ import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { copilotKitTypes } from '../../support/copilotkit.ts'
 import { blocks } from '../../support/guides.ts'
 import { linkJudges, linkOwn, pagePackages } from '../../support/judge-packages.ts'
 import { createProject, root } from '../../support/program.ts'
@@ -16,7 +17,8 @@ test('every TypeScript of the documents type-checks as strictly as a new project
   await project.write('tsconfig.json', '{ "extends": "./project.json", "include": ["README", "docs"] }')
   for (const name of ['@types', 'undici-types', '@ai-sdk'])
     await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
-  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client'])
+  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client', '@ag-ui/client'])
+  await project.write('docs/copilotkit.d.ts', copilotKitTypes.ts)
   const homes = new Set<string>()
   for (const [index, { place, text }] of snippets.entries()) {
     const home = place.replace(/\.md:.*/, '')
@@ -37,6 +39,7 @@ test('every page of the documents type-checks as strictly as in a new project wi
   await project.write('tsconfig.json', '{ "extends": "./project.json", "include": ["docs"] }')
   await linkJudges(project.folder, pagePackages)
   await linkOwn(project.folder, ['@types/node', 'undici-types'])
+  await project.write('docs/copilotkit.d.ts', copilotKitTypes.tsx)
   for (const [index, { place, text }] of blocks.filter(({ language }) => language === 'tsx').entries())
     await project.write(`docs/${index}.tsx`, `// ${place}\n${text}`)
   const tsc = join(root, 'node_modules/typescript/bin/tsc')

@@ -36,7 +36,7 @@ async function told(server: object) {
   }
 }
 
-test('dev and doctor tell the addresses of useChat and A2A, which answer', async () => {
+test('dev and doctor tell the addresses of useChat, AG-UI and A2A, which answer', async () => {
   const { dev, doctor } = await told({ a2a: { prefix: '/talk' }, prefix: '/own/v2' })
   const [a2a = '', chat = '', api = ''] = ['a2a', 'usechat', 'api'].map(dev)
   expect(doctor('a2a')).toBe(`cards at ${a2a}`)
@@ -51,20 +51,27 @@ test('dev and doctor tell the addresses of useChat and A2A, which answer', async
   const answer = await fetch(chat.replace('<agent>', id), { method: 'POST', headers, body: JSON.stringify(body) })
   expect(await answer.text()).toContain('"delta":"hello"')
   expect(new URL(chat.replace('<agent>', id)).pathname).toBe('/own/v2/chat/echo')
+  const agUi = dev('ag-ui') ?? ''
+  expect(doctor('ag-ui')).toBe(agUi)
+  const input = { threadId: 't1', runId: 'r1', messages: [{ id: 'u1', role: 'user', content: 'hello' }] }
+  const ran = await fetch(agUi.replace('<agent>', id), { method: 'POST', headers, body: JSON.stringify(input) })
+  expect(await ran.text()).toContain('"delta":"hello"')
   const described = (await (await fetch(new URL('/openapi.json', api))).json()) as { paths: Record<string, object> }
   const paths = Object.keys(described.paths)
   expect(paths).toEqual(expect.arrayContaining(['/own/v2/chat/{agent}', '/talk/agents/{id}', '/talk/sendMessage']))
 })
 
-test('where useChat is off, dev tells no address, doctor says so, and nothing is there', async () => {
-  const { dev, doctor } = await told({ chat: false, a2a: { publicUrl: 'https://agents.example.org' } })
+test('where useChat and AG-UI are off, dev tells no address, doctor says so, and nothing is there', async () => {
+  const { dev, doctor } = await told({ chat: false, agUi: false, a2a: { publicUrl: 'https://agents.example.org' } })
   expect(dev('usechat')).toBeUndefined()
   expect(doctor('usechat')).toBe('off: server.chat is false')
+  expect(dev('ag-ui')).toBeUndefined()
+  expect(doctor('ag-ui')).toBe('off: server.agUi is false')
   expect(dev('a2a')).toBe('https://agents.example.org/api/v1/a2a/agents')
   expect(doctor('a2a')).toBe('cards at https://agents.example.org/api/v1/a2a/agents')
   const api = dev('api') ?? ''
   expect((await fetch(`${api}/chat/echo`, { method: 'POST', body: '{}' })).status).toBe(404)
   const described = await (await fetch(new URL('/openapi.json', api))).text()
   expect(described).toContain('/agents/{id}/run')
-  expect(described).not.toContain('/chat/{agent}')
+  expect(described).not.toMatch(/\/(?:chat|ag-ui)\/\{agent\}/)
 })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { createId } from '../../../src/core/id.ts'
 import type { HttpRequest } from '../../../src/http/request.ts'
+import { callOf, wireCallId } from '../../../src/protocols/call-id.ts'
 import { attemptOf } from '../../../src/protocols/openai/attempts.ts'
-import { callOf, completionId, responseId, stretchOfResponse, wireCallId } from '../../../src/protocols/openai/ids.ts'
+import { completionId, responseId, stretchOfResponse } from '../../../src/protocols/openai/ids.ts'
 import { completionUsage, responseUsage } from '../../../src/protocols/openai/usage.ts'
 
 const runId = createId('run')

@@ -1,6 +1,6 @@
 import { at, field, type HostileField, inPath } from './fields.ts'
 
-/* What useChat and the official A2A are sent. */
+/* What useChat, AG-UI and the official A2A are sent. */
 
 type Of = (text: string, fresh: string) => object
 
@@ -14,6 +14,13 @@ const answered = (fresh: string, part: object) => ({
   id: fresh,
   messages: [{ id: 'msg_1', role: 'assistant', parts: [{ type: 'tool-pay', toolCallId: 'c', ...part }] }],
 })
+
+const asks = { id: 'u1', role: 'user', content: 'hi' }
+const agUi = (name: string, body: Of, takes: HostileField['takes'] = 'bodies') =>
+  field(name, takes, 'POST', at('/ag-ui/mirror'), ((text: string, fresh: string) => ({
+    ...{ threadId: fresh, runId: 'r1', messages: [asks] },
+    ...body(text, fresh),
+  })) as never)
 
 const rpc = (method: string, params: object, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params })
 const official = (name: string, body: Of, takes: HostileField['takes'] = 'bodies') =>
@@ -47,6 +54,61 @@ export const protocolFields: HostileField[] = [
   field('a chat that is followed', 'addresses', 'GET', inPath('/chat/mirror/', '/stream')),
   field('a chat that is stopped', 'addresses', 'POST', inPath('/chat/mirror/', '/stop'), () => ({})),
   field('the agent of a chat', 'addresses', 'POST', inPath('/chat/'), () => said('any', hi)),
+
+  agUi('the id of a thread', (threadId) => ({ threadId })),
+  agUi('the id of a run of a thread', (runId, fresh) => ({ threadId: fresh, runId })),
+  agUi('the version of a client of AG-UI', (protocolVersion, fresh) => ({ threadId: fresh, protocolVersion })),
+  agUi('the text in a thread', (content, fresh) => ({ threadId: fresh, messages: [{ ...asks, content }] })),
+  agUi('the id of a message in a thread', (id, fresh) => ({ threadId: fresh, messages: [{ ...asks, id }] })),
+  agUi('the role of a message in a thread', (role, fresh) => ({
+    threadId: fresh,
+    messages: [{ ...asks, role }, asks],
+  })),
+  agUi('a part of a message in a thread', (type, fresh) => ({
+    threadId: fresh,
+    messages: [{ ...asks, content: [{ type, text: type }] }],
+  })),
+  agUi('the address of a file in a thread', (value, fresh) => ({
+    threadId: fresh,
+    messages: [{ ...asks, content: [{ type: 'image', source: { type: 'url', value, mimeType: 'image/png' } }] }],
+  })),
+  agUi('the media type of a file in a thread', (mimeType, fresh) => ({
+    threadId: fresh,
+    messages: [{ ...asks, content: [{ type: 'image', source: { type: 'data', value: 'eA==', mimeType } }] }],
+  })),
+  agUi('an earlier call in a thread', (text, fresh) => ({
+    threadId: fresh,
+    messages: [
+      { id: 'a', role: 'assistant', toolCalls: [{ id: text, function: { name: text, arguments: text } }] },
+      { id: 't', role: 'tool', toolCallId: text, content: text },
+      asks,
+    ],
+  })),
+  agUi('the outcome of a tool in a thread', (text, fresh) => ({
+    threadId: fresh,
+    messages: [asks, { id: 't', role: 'tool', toolCallId: text, content: text, error: text }],
+  })),
+  agUi('an answer in a thread', (text, fresh) => ({
+    threadId: fresh,
+    resume: [{ interruptId: text, status: 'resolved', payload: { approved: true, reason: text } }],
+  })),
+  agUi('the state of a thread', (text, fresh) => ({ threadId: fresh, state: { text, [text]: 1 } })),
+  agUi('JSON in the state of a thread', (state, fresh) => ({ threadId: fresh, state }), 'json'),
+  agUi('JSON that is forwarded in a thread', (forwardedProps, fresh) => ({ threadId: fresh, forwardedProps }), 'json'),
+  agUi('a tool of the client of a thread', (text, fresh) => ({
+    threadId: fresh,
+    tools: [{ name: text, description: text, parameters: { type: 'object' } }],
+  })),
+  agUi('the context of a thread', (text, fresh) => ({
+    threadId: fresh,
+    context: [{ description: text, value: text }],
+  })),
+  field('a thread that is read', 'addresses', 'GET', inPath('/ag-ui/mirror/threads/')),
+  field('the agent of a thread', 'addresses', 'POST', inPath('/ag-ui/'), () => ({
+    threadId: 'any',
+    runId: 'r',
+    messages: [asks],
+  })),
 
   official('the id of a request to a task', (id) => rpc('GetTask', { id: 'run_none' }, id)),
   official('the method of a request', (method) => rpc(method, {})),

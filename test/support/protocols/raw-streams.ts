@@ -1,4 +1,4 @@
-/* The streams of useChat and A2A as bytes: what a client gets, whoever it is. */
+/* The streams of useChat, AG-UI and A2A as bytes: what a client gets, whoever it is. */
 
 interface Way {
   path: (agentId: string) => string
@@ -29,6 +29,13 @@ const ways = {
       rpc('message/stream', {
         message: { kind: 'message', messageId: name, role: 'user', parts: [{ kind: 'text', text: name }] },
       }),
+  },
+  'AG-UI': {
+    path: (agentId) => `/ag-ui/${agentId}`,
+    body: (_, name) => ({
+      ...{ threadId: name, runId: name, messages: [{ id: name, role: 'user', content: name }] },
+      forwardedProps: { agentserve: { on_disconnect: 'continue' } },
+    }),
   },
   'simple A2A': {
     path: () => '/a2a/streamMessage',

@@ -216,6 +216,21 @@ export const recordedRuns: readonly RecordedRun[] = [
     modelEnd('c1'),
     ended('completed'),
   ]),
+  recordRun('asked inside a step, and answered', [
+    { type: 'step_start', step_id: 's1', name: 'research' },
+    { type: 'step_start', step_id: 's2', name: 'ask', parent_id: 's1', child_run_id: 'run_child' },
+    { ...mayI, call_id: 'run_child/t2', child_run_id: 'run_child' },
+    {
+      type: 'run_resumed',
+      from: 'input_required',
+      answers: { 'run_child/t2': { approved: true } },
+      paused: { seq: 5, at: time(5) },
+    },
+    { type: 'step_end', step_id: 's2', status: 'completed', output: 'found', usage, duration_ms: 3 },
+    { type: 'step_end', step_id: 's1', status: 'completed', duration_ms: 4 },
+    text('Done.'),
+    ended('completed'),
+  ]),
   recordRun('steps', [
     { type: 'step_start', step_id: 's1', name: 'research' },
     { type: 'step_start', step_id: 's2', name: 'research', parent_id: 's1', child_run_id: 'run_child' },

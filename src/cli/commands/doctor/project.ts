@@ -59,6 +59,14 @@ export function checkChat(
   return ok('usechat', chat ? `${baseOf(address, running)}${prefix}/chat/<agent>` : 'off: server.chat is false')
 }
 
+/** What a client of AG-UI gives its `HttpAgent` as `url`. */
+export function checkAgUi(
+  { agUi, prefix, address }: ResolvedConfig['server'],
+  running: ServerHint | undefined,
+): Finding {
+  return ok('ag-ui', agUi ? `${baseOf(address, running)}${prefix}/ag-ui/<agent>` : 'off: server.agUi is false')
+}
+
 /** What clients of OpenAI take as their base URL. */
 export function checkOpenAI({ openai, address }: ResolvedConfig['server'], running: ServerHint | undefined): Finding {
   return ok('openai', openai ? `${baseOf(address, running)}${openai.prefix}` : 'off: server.openai is false')

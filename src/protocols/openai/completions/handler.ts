@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../core/json.ts'
 import { json, type Reply, sse } from '../../../http/reply.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 import { type Batch, toFrames } from '../../frames.ts'
-import { stretchNumber, stretchOf } from '../../stretch.ts'
+import { continuesAlone } from '../../leaving.ts'
+import { firstSeqOf, stretchNumber, stretchOf } from '../../stretch.ts'
 import { completionId } from '../ids.ts'
-import { continuesAlone } from '../leaving.ts'
 import type { OpenAIServices, OpenAISettings } from '../openai.ts'
 import { type Begun, beginRun } from './begin.ts'
 import { type CompletionRequest, readCompletion } from './request.ts'
@@ -55,14 +55,9 @@ async function stretchIn({ runs }: OpenAIServices, { handle, isResumed }: Begun)
   const { runId } = handle
   const fromStart = () => handle.events(0)[Symbol.asyncIterator]()
   if (!isResumed) return { stretch: 1, events: stretchOf(fromStart(), { number: 1 }) }
-  const from = await firstSeqOf(handle.events(), runId)
+  const from = await firstSeqOf(handle)
   const stretch = await stretchNumber((await runs.events(runId, 0))[Symbol.asyncIterator](), from)
   return { stretch, events: stretchOf(fromStart(), { from }) }
-}
-
-async function firstSeqOf(events: AsyncIterable<Batch>, runId: string): Promise<number> {
-  for await (const [event] of events) if (event !== undefined) return event.seq
-  throw new AppError('run_failed', 'The run has no events.', { runId })
 }
 
 /** The frames, the last ones after the turn can be found again: the client may post the next one at once. */

@@ -3,8 +3,8 @@ import { invalid } from '../../../core/error.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import { type GivenPart, textOf } from '../../../core/message.ts'
 import type { StartGiven } from '../../../service/services.ts'
+import { type Fields, field, isFields, listField, textField, wrong } from '../../fields.ts'
 import { readContent } from '../content.ts'
-import { type Fields, field, isFields, listField, textField, wrong } from '../fields.ts'
 
 interface PostedCall {
   id: string

@@ -1,7 +1,7 @@
 import { invalid } from '../../../core/error.ts'
 import type { JsonObject } from '../../../core/json.ts'
+import { type Fields, field, flagField, isFields, objectField, textField, wrong } from '../../fields.ts'
 import { unsupported } from '../error.ts'
-import { type Fields, field, flagField, isFields, objectField, textField, wrong } from '../fields.ts'
 import { readFormat } from '../format.ts'
 import { type Conversation, readMessages } from './messages.ts'
 

@@ -5,10 +5,10 @@ import type { FilePart } from '../../../core/message.ts'
 import type { Usage } from '../../../core/run.ts'
 import { markCited } from '../../../core/text/citations.ts'
 import { kindOf } from '../../../core/waiting.ts'
+import { wireCallId } from '../../call-id.ts'
 import { explainEnd } from '../../explain-end.ts'
 import type { ShownEvent } from '../../projection.ts'
 import { addStretchUsage } from '../../stretch.ts'
-import { wireCallId } from '../ids.ts'
 
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 

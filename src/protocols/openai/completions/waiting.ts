@@ -1,7 +1,7 @@
 import { invalid, isAppError } from '../../../core/error.ts'
 import type { CallAnswer, RunRecord } from '../../../core/run.ts'
 import type { ResumeAnswer } from '../../../service/services.ts'
-import { callOf, wireCallId } from '../ids.ts'
+import { callOf, wireCallId } from '../../call-id.ts'
 import type { OpenAIServices } from '../openai.ts'
 import { outputOf } from './messages.ts'
 import type { CompletionRequest } from './request.ts'

@@ -4,11 +4,11 @@ import type { Json } from '../../../core/json.ts'
 import type { CallAnswer, RunRecord } from '../../../core/run.ts'
 import { kindOf } from '../../../core/waiting.ts'
 import type { ResumeAnswer } from '../../../service/services.ts'
-import { callOf, wireCallId } from '../ids.ts'
+import { callOf, requestId, wireCallId } from '../../call-id.ts'
 import type { OpenAIServices } from '../openai.ts'
 import { recordedEvents, unlessMissing } from './find.ts'
 import type { GivenAnswer } from './input.ts'
-import { approvalId, approvedCall, requestId } from './item-id.ts'
+import { approvalId, approvedCall } from './item-id.ts'
 
 type Asked = InputRequired & Stamp
 

@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Part, Role } from '../../../core/message.ts'
 import type { RunRecord } from '../../../core/run.ts'
 import { answerTo, kindOf } from '../../../core/waiting.ts'
-import { wireCallId } from '../ids.ts'
+import { requestId, wireCallId } from '../../call-id.ts'
 import type { OpenAIServices } from '../openai.ts'
 import { type FoundResponse, recordedEvents } from './find.ts'
 import { asText } from './item.ts'
-import { approvalId, itemId, requestId } from './item-id.ts'
+import { approvalId, itemId } from './item-id.ts'
 
 /** What a response was asked with, oldest first; undefined when there is no such response. */
 export async function inputItems(

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { GivenPart, Role } from '../../../core/message.ts'
+import { type Fields, field, flagField, isFields, textField, wrong } from '../../fields.ts'
 import { readContent } from '../content.ts'
-import { type Fields, field, flagField, isFields, textField, wrong } from '../fields.ts'
 
 /** The answer to what a response has asked for. `path`: where it stands, for errors. */
 export type GivenAnswer = { path: string } & (

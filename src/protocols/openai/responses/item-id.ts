@@ -18,8 +18,3 @@ export function runOfItem(id: string): string | undefined {
   const match = /^[a-z]{2,4}_([0-9a-z]{26})_/.exec(id)
   return match === null ? undefined : `run_${match[1]}`
 }
-
-/** How a request is called that has no `call_id` of its own. */
-export function requestId({ call_id, seq }: { call_id?: string; seq: number }): string {
-  return call_id ?? `request_${seq}`
-}

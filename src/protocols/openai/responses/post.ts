@@ -1,13 +1,13 @@
-import { AppError, invalid, isAppError } from '../../../core/error.ts'
+import { invalid, isAppError } from '../../../core/error.ts'
 import type { JsonObject } from '../../../core/json.ts'
 import type { Run, RunGiven } from '../../../core/run.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { RunHandle, StartRun } from '../../../service/services.ts'
-import { stretchNumber } from '../../stretch.ts'
+import { continuesAlone, type Leaving } from '../../leaving.ts'
+import { firstSeqOf, stretchNumber } from '../../stretch.ts'
 import { attemptOf } from '../attempts.ts'
 import { readClientTools } from '../client-tools.ts'
 import { unsupported } from '../error.ts'
-import { continuesAlone, type Leaving } from '../leaving.ts'
 import type { OpenAIServices } from '../openai.ts'
 import { type Answered, findAnswered } from './answers.ts'
 import { withReferences } from './earlier-turns.ts'
@@ -72,12 +72,6 @@ async function resume(posting: Posting, { run, answer }: Answered): Promise<Post
   const { instructions, outputSchema } = post
   const ignored = Object.entries({ instructions, text: outputSchema }).flatMap(([name, value]) => (value ? [name] : []))
   return { handle, run, stretch, ignored }
-}
-
-/** The number of the event with which the stretch begins that the handle is about. */
-async function firstSeqOf({ runId, events }: RunHandle): Promise<number> {
-  for await (const [event] of events()) if (event !== undefined) return event.seq
-  throw new AppError('run_failed', 'The run has no events.', { runId })
 }
 
 async function begin(posting: Posting, previous: Previous | undefined): Promise<Posted> {

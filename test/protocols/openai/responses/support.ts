@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Runnable } from '../../../../src/core/runnable.ts'
-import { Leaving } from '../../../../src/protocols/openai/leaving.ts'
+import { Leaving } from '../../../../src/protocols/leaving.ts'
 import type { OpenAISettings } from '../../../../src/protocols/openai/openai.ts'
 import { responseRoutes } from '../../../../src/protocols/openai/responses/responses.ts'
 import { scopeToUser } from '../../../../src/service/access/user-scope.ts'

@@ -1,4 +1,4 @@
-import { type AppError, invalid } from '../../core/error.ts'
+import { type AppError, invalid } from '../core/error.ts'
 
 /* What requests say. Null counts as absent, as clients send it; unknown fields are ignored. */
 

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest'
-import { AppError } from '../../../src/core/error.ts'
-import { silentLogger } from '../../../src/core/logger.ts'
-import type { RunRecord } from '../../../src/core/run.ts'
-import type { HttpRequest } from '../../../src/http/request.ts'
-import { continuesAlone, Leaving } from '../../../src/protocols/openai/leaving.ts'
-import { createBookmarks } from '../../../src/service/bookmarks.ts'
-import type { RunHandle, Runs } from '../../../src/service/services.ts'
-import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
-import { manualTimers } from '../../support/manual-timers.ts'
+import { AppError } from '../../src/core/error.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import type { RunRecord } from '../../src/core/run.ts'
+import type { HttpRequest } from '../../src/http/request.ts'
+import { continuesAlone, Leaving } from '../../src/protocols/leaving.ts'
+import { createBookmarks } from '../../src/service/bookmarks.ts'
+import type { RunHandle, Runs } from '../../src/service/services.ts'
+import { memoryStore } from '../../src/store/sessions/memory/store.ts'
+import { manualTimers } from '../support/manual-timers.ts'
 
 /** Instances that share a store; `cancel` ends the run. */
 async function instances(count: number) {

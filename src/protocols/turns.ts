@@ -1,7 +1,7 @@
-import { isAppError } from '../../core/error.ts'
-import type { Message } from '../../core/message.ts'
-import type { RunRecord } from '../../core/run.ts'
-import type { Services } from '../../service/services.ts'
+import { isAppError } from '../core/error.ts'
+import type { Message } from '../core/message.ts'
+import type { RunRecord } from '../core/run.ts'
+import type { Services } from '../service/services.ts'
 
 type Turns = Pick<Services, 'sessions' | 'runs'>
 

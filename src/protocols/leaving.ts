@@ -1,7 +1,7 @@
-import { invalid, isAppError } from '../../core/error.ts'
-import type { Timer, Timers } from '../../core/time.ts'
-import type { HttpRequest } from '../../http/request.ts'
-import type { RunHandle, Services } from '../../service/services.ts'
+import { invalid, isAppError } from '../core/error.ts'
+import type { Timer, Timers } from '../core/time.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { RunHandle, Services } from '../service/services.ts'
 
 type LeavingServices = Pick<Services, 'runs' | 'bookmarks' | 'logger'>
 
@@ -118,5 +118,5 @@ export class Leaving {
 }
 
 function joining(runId: string, number: number): string {
-  return `openai joined ${runId} ${number}`
+  return `joined ${runId} ${number}`
 }
