@@ -121,7 +121,8 @@ function inTurn(best: readonly Candidate[], wanted: readonly Weighed[], total: n
 
 async function wholeQuote(candidate: Candidate, widen: Widen | undefined): Promise<Quote> {
   const { hit, content, blocks, at, passage, asked } = candidate
-  const unit = unitAround(content, blocks, at, passage, asked)
+  const about = { asked, columns: columnsAbove(hit) }
+  const unit = unitAround(content, blocks, at, passage, about)
   const isCut = unit.start <= leading(content) || unit.start + unit.text.length >= content.trimEnd().length
   if (widen === undefined || !isCut) return toQuote(hit, content, unit, hit.line_start)
   const wide = await widen(hit)
@@ -130,7 +131,13 @@ async function wholeQuote(candidate: Candidate, widen: Widen | undefined): Promi
   const place = wideBlocks.findLastIndex(({ start }) => start <= moved.start)
   const inside = place === -1 || wideBlocks[place]?.kind === 'heading'
   if (inside) return toQuote(hit, content, unit, hit.line_start)
-  return toQuote(hit, wide.content, unitAround(wide.content, wideBlocks, place, moved, asked), wide.line)
+  return toQuote(hit, wide.content, unitAround(wide.content, wideBlocks, place, moved, about), wide.line)
+}
+
+/** The head of a table of which a chunk has only rows: its path ends with the names of the columns. */
+function columnsAbove(hit: SearchHit): string | undefined {
+  const names = headingPath(hit).at(-1)?.split(' | ') ?? []
+  return names.length < 2 ? undefined : `| ${names.join(' | ')} |\n|${'---|'.repeat(names.length)}`
 }
 
 function leading(content: string): number {

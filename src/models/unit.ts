@@ -10,15 +10,22 @@ const maxSection = 900
 
 /** A passage that says something by itself. */
 export interface Unit extends Span {
-  /** The head of the table whose row it is, when it is too far above to be quoted too. */
+  /** The head of the table whose rows it is, when it is too far above to be quoted too. */
   head?: string
 }
 
 /**
  * What is to be quoted for a passage: the whole paragraph, the lead-in with its list, the row with the head of its table.
- * `asked`: the heading above is what was asked for, so that its text is the answer.
+ * `asked`: the heading above is what was asked for, so that its text is the answer. `columns`: the head of a table that begins
+ * before the content.
  */
-export function unitAround(content: string, blocks: readonly Block[], at: number, passage: Span, asked: boolean): Unit {
+export function unitAround(
+  content: string,
+  blocks: readonly Block[],
+  at: number,
+  passage: Span,
+  { asked, columns }: { asked: boolean; columns?: string | undefined },
+): Unit {
   const block = blocks[at] as Block
   const span = (first: number, last: number): Span => {
     const start = (blocks[first] as Block).start
@@ -28,7 +35,7 @@ export function unitAround(content: string, blocks: readonly Block[], at: number
   const section = asked ? sectionOf(blocks, at) : undefined
   const wholeSection = section && fits(span(...section), maxSection)
   if (wholeSection !== undefined) return wholeSection
-  if (block.kind === 'row') return tableUnit(blocks, at, span)
+  if (block.kind === 'row') return tableUnit(blocks, at, span, columns)
   const [first, last] = groupOf(blocks, at)
   const before = previous(blocks, first)
   if (before !== undefined && isLeadIn(blocks[before]) && (block.kind !== 'paragraph' || block.indented)) {
@@ -57,16 +64,25 @@ function endOf({ start, text }: Span): number {
   return start + text.length
 }
 
-/** From the head of the table if it is short, else the row alone. */
-function tableUnit(blocks: readonly Block[], at: number, span: (first: number, last: number) => Span): Unit {
+/** From the head of the table if it is short, else the row alone. `columns`: its head, if it is not among the blocks. */
+function tableUnit(
+  blocks: readonly Block[],
+  at: number,
+  span: (first: number, last: number) => Span,
+  columns: string | undefined,
+): Unit {
   const [first, last] = tableOf(blocks, at)
   const lead = previous(blocks, first)
   const start = lead !== undefined && isLeadIn(blocks[lead]) ? lead : first
   const tables = [span(start, last), span(first, last), span(first, at)]
-  const whole = tables.find(({ text }) => text.length <= maxTable)
-  if (whole !== undefined) return whole
   const hasHead = blocks[first + 1]?.kind === 'rule'
-  return { ...span(at, at), ...(hasHead ? { head: span(first, first + 1).text } : {}) }
+  const whole = tables.find(({ text }) => text.length <= maxTable)
+  if (whole !== undefined) return hasHead ? whole : withHead(whole, columns)
+  return withHead(span(at, at), hasHead ? span(first, first + 1).text : columns)
+}
+
+function withHead(unit: Unit, head: string | undefined): Unit {
+  return head === undefined ? unit : { ...unit, head }
 }
 
 /** The list that an item is of, with what stands under its items; another block is a group of its own. */

@@ -79,6 +79,21 @@ describe('a quote is whole', () => {
     )
   })
 
+  it('a row whose table begins in an earlier chunk has the columns that its chunk names', async () => {
+    const rows = Array.from(
+      { length: 40 },
+      (_, at) => `| \`lamp${at}\` | ${at} | how far the lamp number ${at} shines |`,
+    )
+    const content = `${rows.join('\n')}\n`
+    const metadata = { heading_path: ['Lamps', 'Setting | Default | Meaning'] }
+    const { quotes } = await findQuotes('What is lamp37?', [hit(content, { metadata }), hit('Water flows.', {})])
+    expect(quotes[0]?.text).toBe(rows[37])
+    expect(quotes[0]?.shown).toBe(`| Setting | Default | Meaning |\n|---|---|---|\n${rows[37]}`)
+    const short = `${rows.slice(7, 9).join('\n')}\n`
+    const few = await findQuotes('What is lamp7?', [hit(short, { metadata }), hit('Water flows.', {})])
+    expect(few.quotes[0]?.shown).toBe(`| Setting | Default | Meaning |\n|---|---|---|\n${short.trimEnd()}`)
+  })
+
   it('the text under the heading that was asked for is quoted, without anchors', async () => {
     const content =
       '## Closing the valve\n\n<a id="valve"></a>\nTurn it to the left.\n\n```sh\nvalve close\n```\n\n## Other\n\nMore.\n'
