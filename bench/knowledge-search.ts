@@ -81,7 +81,7 @@ export function searchTable(rows: readonly SearchFigures[]): string {
 }
 
 /** Of words that are in several chunks, for a word that is in none is looked for under other spellings too. */
-function questions(count: number): string[] {
+export function questions(count: number): string[] {
   const word = vocabulary(words, seeded(seed))
   const counts = new Map<string, number>()
   for (let draw = 0; draw < 100_000; draw++) {
