@@ -4,6 +4,7 @@ import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { Announcer } from './announcer.tsx'
+import { useBranches } from './branches.tsx'
 import { Composer } from './composer.tsx'
 import { Header } from './header.tsx'
 import { TurnView } from './turn.tsx'
@@ -47,6 +48,7 @@ export function ConversationView({ studio, conversation, address }: Conversation
 export function Turns({ studio, conversation, address }: ConversationProps): JSX.Element {
   const turns = conversation.turns.value
   const hasMore = conversation.hasMore.value
+  const branches = useBranches(studio, conversation)
   const box = useRef<HTMLElement>(null)
   const follows = useRef(true)
   /** The last turn that is mounted; undefined: what comes is mounted too. */
@@ -102,6 +104,7 @@ export function Turns({ studio, conversation, address }: ConversationProps): JSX
                 conversation={conversation}
                 turn={turn}
                 address={address}
+                branches={branches.get(turn.run.run_id)}
                 place={from + place + 1}
                 count={hasMore ? -1 : turns.length}
                 before={turns.slice(0, from + place).filter(({ run }) => isUnderWay(run)).length}

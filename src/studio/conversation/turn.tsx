@@ -8,6 +8,7 @@ import { Status } from '../parts/status.tsx'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
+import { Branches } from './branches.tsx'
 import { Exchanges } from './exchanges.tsx'
 import { Outcome } from './outcome.tsx'
 import { Parts } from './parts.tsx'
@@ -24,10 +25,21 @@ interface TurnProps {
   count: number
   /** How many runs of the session are at work before it. */
   before: number
+  /** All runs that have had its place, if there are several. */
+  branches: readonly string[] | undefined
 }
 
 /** What a person said, and what came of it. */
-export function TurnView({ studio, conversation, address, place, count, before, ...props }: TurnProps): JSX.Element {
+export function TurnView({
+  studio,
+  conversation,
+  address,
+  place,
+  count,
+  before,
+  branches,
+  ...props
+}: TurnProps): JSX.Element {
   const opened = studio.chats.opened.value
   const replay = opened?.runId === props.turn.run.run_id ? opened.replay.value : undefined
   const turn = replay?.turnThen(props.turn) ?? props.turn
@@ -117,6 +129,15 @@ export function TurnView({ studio, conversation, address, place, count, before, 
         >
           <Status status={run.status} /> {summaryOf(turn)}
         </button>
+        {branches === undefined ? null : (
+          <Branches
+            studio={studio}
+            conversation={conversation}
+            turn={turn}
+            branches={branches}
+            onChosen={(other) => isOpen && studio.go({ ...session, runId: other }, true)}
+          />
+        )}
       </footer>
     </article>
   )

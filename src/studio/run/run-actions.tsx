@@ -33,6 +33,14 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
       : undefined
   const mayWatch = isOver && studio.canWatch
   const watch = () => studio.watch(runId)
+  const same = (from?: number) => {
+    setProblem('')
+    const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
+    studio.client.runs.again(runId, from === undefined ? {} : { from }).then(
+      ({ runs }) => studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }),
+      (error: unknown) => setProblem(messageOf(error)),
+    )
+  }
   const fork = () => {
     setProblem('')
     studio.client.sessions.fork(run?.session_id ?? '', { run_id: runId }).then(
@@ -43,7 +51,7 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   useEffect(() =>
     studio.keys.on({
       ...(diff !== undefined && { diff: () => studio.go(diff) }),
-      ...(again !== undefined && { again: () => studio.go(again) }),
+      ...(again !== undefined && { again: () => studio.go(again), 'same-again': () => same(again.from) }),
       ...(mayFork && { fork }),
       ...(mayWatch && { watch }),
     }),

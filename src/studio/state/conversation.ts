@@ -90,9 +90,11 @@ export class Conversation {
         if (this.#isClosed || reading !== this.#readings) return
         const latest = this.#turnsOf(runs, messages)
         const known = this.turns.value
-        const place = known.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id)
+        const place = has_more ? known.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id) : 0
         const begun = known.filter(({ run }) => isUnderWay(run) && isAfter(run, latest))
-        this.turns.value = [...known.slice(0, Math.max(0, place)), ...latest, ...begun]
+        // Those that another run replaced are in no history.
+        const earlier = known.slice(0, Math.max(0, place)).filter(({ run }) => run.replaced_by === null)
+        this.turns.value = [...earlier, ...latest, ...begun]
         if (place <= 0) this.hasMore.value = has_more
         this.state.value = 'ready'
         if (this.named.value === undefined) this.#readName()

@@ -48,6 +48,7 @@ export const keyGroups = [
       { id: 'event-before', keys: [','], does: 'one event back' },
       { id: 'event-after', keys: ['.'], does: 'one event on' },
       { id: 'again', keys: ['e'], does: 'change it and run it again' },
+      { id: 'same-again', keys: ['r'], does: 'run it again as it is; tools wait for you' },
       { id: 'fork', keys: ['f'], does: 'go on after the run in a new session' },
       { id: 'diff', keys: ['d'], does: 'compare with the run before' },
       { id: 'copy-curl', keys: ['c u'], does: 'copy the run as curl' },
