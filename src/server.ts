@@ -47,7 +47,8 @@ function isWhole(given: EmbeddedConfig | UserConfig): given is UserConfig {
 
 /** Sources need a vector database; without one that is named, they are in memory. */
 function withVectors(user: UserConfig): UserConfig {
-  const named = user.knowledge?.sources !== undefined && user.server?.vectorDb === undefined
+  const { vectorDb, storage } = user.server ?? {}
+  const named = user.knowledge?.sources !== undefined && vectorDb === undefined && storage === undefined
   return {
     ...user,
     agents: user.agents ?? {},

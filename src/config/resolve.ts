@@ -42,7 +42,8 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const given =
     purpose === 'library' && options.user !== undefined ? options.user : withBuiltIn(options.user, parts, root)
   const user = check(userSettings, given, '', complain)
-  if (purpose === 'library' && user?.knowledge.sources !== undefined && user.server.vectorDb === undefined) {
+  const hasKnowledge = user?.server.vectorDb !== undefined || user?.server.storage !== undefined
+  if (purpose === 'library' && user?.knowledge.sources !== undefined && !hasKnowledge) {
     complain('knowledge.sources', "needs server.vectorDb, for example { type: 'lancedb' }")
   }
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)

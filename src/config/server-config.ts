@@ -2,9 +2,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { Overrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
 import type { Address } from './settings/address.ts'
-import { resolvePostgres } from './settings/postgres.ts'
+import { postgresStorage, resolvePostgres } from './settings/postgres.ts'
 import type { CheckedServer } from './settings/server.ts'
-import type { ResolvedServerConfig } from './types.ts'
+import type { ResolvedServerConfig, ResolvedVectorDb } from './types.ts'
 
 export const usualTimeoutMs = 30_000
 
@@ -27,12 +27,15 @@ export function resolveServer(
 ): ResolvedServerConfig {
   const program = place.purpose === 'program'
   const { requestTimeout, stopWithin, maxRequestSize, auth, retention, storage, ...same } = server
+  const { databaseUrl } = overrides
+  const named = storage === undefined ? 'sessionStorage' : 'storage'
+  const sessionStorage = resolveStorage(storage ?? server.sessionStorage, place, databaseUrl, (field, message) =>
+    complain(`server.${named}.${field}`, message),
+  )
   return {
     ...same,
     address: resolveAddress(server.address, overrides, program),
-    sessionStorage: resolveStorage(storage ?? server.sessionStorage, place, overrides.databaseUrl, (field, message) =>
-      complain(`server.${storage === undefined ? 'sessionStorage' : 'storage'}.${field}`, message),
-    ),
+    sessionStorage,
     debug: overrides.debug ?? server.debug,
     allowHosts: overrides.allowHosts ?? server.allowHosts,
     requestTimeoutMs: requestTimeout ?? usualTimeoutMs,
@@ -40,7 +43,10 @@ export function resolveServer(
     runTimeoutMs: requestTimeout ?? (program ? 600_000 : usualTimeoutMs),
     stopWithinMs: overrides.stopWithin ?? stopWithin,
     maxRequestBytes: maxRequestSize,
-    vectorDb: resolveVectorDb(server.vectorDb, place),
+    vectorDb:
+      storage === undefined
+        ? resolveVectorDb(server.vectorDb, place, { sessionStorage, databaseUrl }, complain)
+        : toVectorDb(sessionStorage),
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
     authKeys: overrides.keys ?? auth.keys,
     jwt: auth.jwt,
@@ -78,10 +84,32 @@ function resolveStorage(
   return resolvePostgres(storage, { url, root }, complain) ?? 'memory'
 }
 
-function resolveVectorDb(given: CheckedServer['vectorDb'], place: ServerPlace): ResolvedServerConfig['vectorDb'] {
+function resolveVectorDb(
+  given: CheckedServer['vectorDb'],
+  place: ServerPlace,
+  { sessionStorage, databaseUrl }: Pick<ResolvedServerConfig, 'sessionStorage'> & Pick<Overrides, 'databaseUrl'>,
+  complain: (path: string, message: string) => void,
+): ResolvedServerConfig['vectorDb'] {
   if (given === undefined && place.purpose === 'library') return undefined
   const settings = given ?? { type: 'lancedb' }
-  if (settings.type === 'memory') return settings
-  const folder = settings.baseUrl ?? join(place.dataFolder, 'knowledge')
-  return { ...settings, baseUrl: isAbsolute(folder) ? folder : resolve(place.root, folder) }
+  const { type, baseUrl, ...same } = settings
+  if (type === 'memory') return { type, ...same }
+  if (type === 'lancedb') {
+    const folder = baseUrl ?? join(place.dataFolder, 'knowledge')
+    return { type, ...same, baseUrl: isAbsolute(folder) ? folder : resolve(place.root, folder) }
+  }
+  // Its own address, or all settings of the sessions' database.
+  const shared = baseUrl === undefined ? toVectorDb(sessionStorage) : undefined
+  if (shared !== undefined) return { ...shared, ...same }
+  const checked = postgresStorage.parse({ type, ...(baseUrl !== undefined && { url: baseUrl }) })
+  const storage = resolvePostgres(checked, { url: baseUrl ?? databaseUrl, root: place.root }, (field, message) =>
+    complain(`server.vectorDb.${field === 'url' ? 'baseUrl' : field}`, message),
+  )
+  return storage && { type, ...same, storage }
+}
+
+/** Knowledge in the database of the sessions. */
+function toVectorDb(storage: ResolvedServerConfig['sessionStorage']): ResolvedVectorDb | undefined {
+  const isDatabase = typeof storage === 'object' && 'type' in storage && storage.type === 'postgres'
+  return isDatabase ? { type: 'postgres', storage } : undefined
 }

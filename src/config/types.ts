@@ -33,6 +33,7 @@ export interface ResolvedServerConfig
     | 'address'
     | 'storage'
     | 'sessionStorage'
+    | 'vectorDb'
     | 'requestTimeout'
     | 'stopWithin'
     | 'maxRequestSize'
@@ -45,6 +46,7 @@ export interface ResolvedServerConfig
     named: boolean
   }
   sessionStorage: 'memory' | SqliteStorage | PostgresStorage | SessionStore
+  vectorDb: ResolvedVectorDb | undefined
   requestTimeoutMs: number
   /** `requestTimeout` of routes that wait for a run. */
   runTimeoutMs: number
@@ -57,6 +59,11 @@ export interface ResolvedServerConfig
   jwt: ResolvedJwt | undefined
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }
+
+type VectorDb = NonNullable<CheckedServer['vectorDb']>
+
+export type ResolvedVectorDb = Pick<VectorDb, 'collectionName' | 'database' | 'tenant'> &
+  ({ type: 'lancedb' | 'memory'; baseUrl?: string | undefined } | { type: 'postgres'; storage: PostgresStorage })
 
 export interface ResolvedConfig {
   /** Undefined for the built-in config. */

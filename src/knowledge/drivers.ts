@@ -51,7 +51,7 @@ export function createKnowledgeDrivers(options: KnowledgeDriverOptions): Knowled
     preparer: createPreparer(),
     vectors: inMemory ? memoryVectors() : lanceVectors({ folder: join(folder, 'vectors') }),
     documentsPath: inMemory ? ':memory:' : join(folder, 'knowledge.db'),
-    availableVectorDbs: ['lancedb', 'memory'],
+    availableVectorDbs: ['lancedb', 'memory', 'postgres'],
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Timers } from '../core/time.ts'
+import type { Timer, Timers } from '../core/time.ts'
 import { createSerial } from '../runtime/serial.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
 import { ingestSources } from './ingest-sources.ts'
@@ -18,6 +18,10 @@ export interface CurrentConfigOptions {
   runsEnded: () => Promise<void>
 }
 
+/** What one server at a time does of those that share the knowledge base: it ingests the sources of the config. */
+const watch = 'watch'
+const lookMs = 10_000
+
 /** The current config, the ingestion of its sources, and the disposal of replaced configs. */
 export class CurrentConfig {
   readonly #options: CurrentConfigOptions
@@ -27,12 +31,16 @@ export class CurrentConfig {
   readonly #left = new Map<symbol, number | undefined>()
   readonly #remote: RemoteSources | undefined
   #config: ResolvedConfig
+  /** Whether this server ingests the sources. */
+  #isOurs = false
+  #look: Timer | undefined
 
   constructor(initial: ResolvedConfig, options: CurrentConfigOptions) {
     this.#config = initial
     this.#options = options
     const { knowledge } = options
     this.#remote = knowledge && new RemoteSources({ ...options, knowledge, root: initial.root })
+    options.signal.addEventListener('abort', () => options.timers.clear(this.#look), { once: true })
   }
 
   get value(): ResolvedConfig {
@@ -48,17 +56,60 @@ export class CurrentConfig {
     this.#config = next
   }
 
-  /** Ingests changed sources after the active ingestion. */
+  /** Ingests changed sources after the active ingestion, unless another server does. */
   ingest(): void {
-    const { knowledge, logger, signal } = this.#options
+    const { knowledge } = this.#options
     if (knowledge === undefined) return
-    const { root, knowledge: sources } = this.#config
+    const isAlone = knowledge.works === undefined
+    const { knowledge: sources } = this.#config
     const id = Symbol()
     this.#left.set(id, undefined)
-    const onLeft = (files: number) => void this.#left.set(id, files)
-    const done = this.#ingests.run(() => ingestSources({ knowledge, root, ...sources, logger, signal, onLeft }))
+    const done = this.#ingests.run(async () => {
+      if (isAlone || (await this.#takeWatch(knowledge))) await this.#ingest(knowledge, id)
+    })
     void done.finally(() => this.#left.delete(id))
-    this.#remote?.update(sources)
+    if (isAlone) this.#remote?.update(sources)
+  }
+
+  async #ingest(knowledge: OpenableKnowledge, id: symbol): Promise<void> {
+    const { logger, signal } = this.#options
+    const { root, knowledge: sources } = this.#config
+    if (knowledge.works !== undefined) this.#remote?.update(sources)
+    const onLeft = (files: number) => void this.#left.set(id, files)
+    await ingestSources({ knowledge, root, ...sources, logger, signal, onLeft })
+  }
+
+  /** Asks again from now on: the server that has the sources may end, or this one lose them while it stands still. */
+  async #takeWatch(knowledge: OpenableKnowledge): Promise<boolean> {
+    const { timers, signal, logger } = this.#options
+    const had = this.#isOurs
+    try {
+      this.#isOurs = (await knowledge.works?.take(watch)) === true
+    } catch (error) {
+      if (!signal.aborted) logger.debug({ error }, 'it is not known which server ingests the sources')
+    }
+    if (had && !this.#isOurs) {
+      logger.warn({}, 'another server has taken over the knowledge sources')
+      this.#remote?.update({ ...this.#config.knowledge, remote: [] })
+    }
+    timers.clear(this.#look)
+    if (!signal.aborted) {
+      this.#look = timers.set(() => void this.#lookAgain(knowledge), lookMs)
+      this.#look.unref()
+    }
+    return this.#isOurs
+  }
+
+  #lookAgain(knowledge: OpenableKnowledge): Promise<void> {
+    const id = Symbol()
+    const done = this.#ingests.run(async () => {
+      const had = this.#isOurs
+      if (!(await this.#takeWatch(knowledge)) || had) return
+      this.#options.logger.info({}, 'this server ingests the knowledge sources from now on')
+      this.#left.set(id, undefined)
+      await this.#ingest(knowledge, id)
+    })
+    return done.finally(() => this.#left.delete(id))
   }
 
   /** How many files are still to be ingested; undefined when none are. */

@@ -14,7 +14,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { CurrentConfig } from './current-config.ts'
-import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
+import { databaseOf, databaseOfKnowledge, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
 import { folderRoutes } from './folder/folder-routes.ts'
 import { ownerOf } from './folder/owner.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
@@ -116,7 +116,8 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       logger[level]({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
     }
     if (knowledge !== undefined) {
-      await knowledge.open()
+      const place = databaseOfKnowledge(server.vectorDb)?.place
+      await (place === undefined ? knowledge.open() : untilDone(() => knowledge.open(), place, options))
       onClose(() => knowledge.close())
     }
     queued = recovered.queued

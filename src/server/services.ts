@@ -108,7 +108,7 @@ export function composeServices(
   const store = webhooks.watching(notifications?.watching(watched.store) ?? watched.store)
   const registry = createRegistry()
   registry.replace(config.entities, configName(config))
-  const composed = composeKnowledge(config, { clock, logger })
+  const composed = composeKnowledge(config, { clock, logger, ownsFolder: mode !== 'embedded' })
   const knowledge = composed && watchKnowledge(composed.knowledge, () => live.knowledgeChanged())
   const { port } = config.server.address
   const onGone = () => {

@@ -9,7 +9,7 @@ import type { Counted, Examination } from '../store/sessions/postgres/upkeep/exa
 import type { Prepared } from '../store/sessions/postgres/upkeep/prepare.ts'
 import type { DatabaseStatus } from '../store/sessions/postgres/upkeep/status.ts'
 import type { FileState, StorageFile } from '../store/upkeep/check.ts'
-import { databaseOf } from './database/database.ts'
+import { databaseOf, databaseOfKnowledge } from './database/database.ts'
 import { ownerOf } from './folder/owner.ts'
 import { foldersOf } from './folders.ts'
 
@@ -137,7 +137,7 @@ export async function preparationScript(config: ResolvedConfig, contracts: boole
 }
 
 function databaseIn({ server }: ResolvedConfig): PostgresStorage {
-  const database = databaseOf(server.sessionStorage)
+  const database = databaseOf(server.sessionStorage) ?? databaseOfKnowledge(server.vectorDb)
   if (database !== undefined) return database
   throw new AppError(
     'invalid_request',

@@ -335,7 +335,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'server.vectorDb.type',
       { server: { vectorDb: { type: 'pinecone' } } },
-      "must be 'lancedb' or 'memory', not 'pinecone'",
+      "must be one of 'lancedb', 'memory', 'postgres', not 'pinecone'",
     ],
     [
       'server.vectorDb.tenant',

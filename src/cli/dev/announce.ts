@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { ResolvedConfig } from '../../config/types.ts'
 import { version } from '../../core/version.ts'
-import { databaseOf } from '../../server/database/database.ts'
+import { databaseOf, databaseOfKnowledge } from '../../server/database/database.ts'
 import { servedModels } from '../../server/served/models.ts'
 import { servedStudio } from '../../server/served-studio.ts'
 import { hint } from '../terminal/called-as.ts'
@@ -20,7 +20,8 @@ export function announceJson(config: ResolvedConfig, { url, host, port }: Bound)
   const entities = [...config.entities].map(([id, { kind }]) => ({ id, kind }))
   const { dataFolder: data_folder, file: config_file = null } = config
   const database = databaseOf(config.server.sessionStorage)
-  const storage = database && { storage: { type: database.type, place: database.place, knowledge: 'local' } }
+  const knowledge = databaseOfKnowledge(config.server.vectorDb) === undefined ? 'local' : 'shared'
+  const storage = database && { storage: { type: database.type, place: database.place, knowledge } }
   const studio = studioUrl(config, url) ?? null
   printJson({ url, studio, host, port, pid: process.pid, version, config_file, data_folder, ...storage, entities })
 }
@@ -41,8 +42,10 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   }
   const database = databaseOf(config.server.sessionStorage)
   if (database !== undefined) row('sessions', `Postgres at ${database.place}, shared with other servers`)
-  if (database !== undefined && config.server.vectorDb !== undefined)
-    row('knowledge', 'only on this server: it is not in Postgres yet')
+  const shared = databaseOfKnowledge(config.server.vectorDb)
+  if (shared !== undefined) row('knowledge', `Postgres at ${shared.place}, shared with other servers`)
+  else if (database !== undefined && config.server.vectorDb !== undefined)
+    row('knowledge', 'only on this server: server.storage, or server.vectorDb, can share it')
   row('data', here(config.dataFolder))
   const studio = studioUrl(config, url)
   if (studio !== undefined) row('studio', studio)

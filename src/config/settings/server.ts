@@ -19,6 +19,7 @@ import {
   text,
 } from '../../schema/field.ts'
 import { type Address, parseAddress } from './address.ts'
+import { problemOfDatabaseUrl } from './database-url.ts'
 import { jwtSettings } from './jwt.ts'
 import { authKeys } from './keys.ts'
 import { limitSettings } from './limits.ts'
@@ -98,7 +99,7 @@ export const numberFormats = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f1
 const serverFields = settings({
   address: address.optional(),
   prefix: path().prefault('/api/v1'),
-  /** Short for `sessionStorage` and, once it can keep knowledge, `vectorDb`. */
+  /** Short for `sessionStorage` and `vectorDb`, both of this type. */
   storage: postgresStorage.optional(),
   sessionStorage: sessionStorage.optional(),
   logger: is<Logger>('an object with the methods debug, info, warn and error', (value) =>
@@ -121,8 +122,8 @@ const serverFields = settings({
     .transform((given) => given || '/')
     .prefault('/health'),
   vectorDb: settings({
-    type: oneOf(['lancedb', 'memory']).default('lancedb'),
-    /** For LanceDB the folder. */
+    type: oneOf(['lancedb', 'memory', 'postgres']).default('lancedb'),
+    /** For LanceDB the folder; for Postgres the address, unless it is that of the sessions. */
     baseUrl: text().optional(),
     collectionName: collection().optional(),
     database: name().optional(),
@@ -183,11 +184,20 @@ const serverFields = settings({
   telemetry: telemetrySettings.prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 }).superRefine((server, context) => {
-  const { storage, sessionStorage } = server
+  const { storage, sessionStorage, vectorDb } = server
   if (storage !== undefined && sessionStorage !== undefined) {
     const message = 'says where sessions are, and so does server.sessionStorage: leave one of them out'
     context.addIssue({ code: 'custom', path: ['storage'], message })
   }
+  if (storage !== undefined && vectorDb !== undefined) {
+    const message =
+      'says where knowledge is, and so does server.vectorDb: leave one of them out. ' +
+      'server.sessionStorage says only where sessions are'
+    context.addIssue({ code: 'custom', path: ['storage'], message })
+  }
+  const address = vectorDb?.type === 'postgres' ? vectorDb.baseUrl : undefined
+  const problem = address === undefined ? undefined : problemOfDatabaseUrl(address)
+  if (problem !== undefined) context.addIssue({ code: 'custom', path: ['vectorDb', 'baseUrl'], message: problem })
   for (const { path, message } of findClashes(server)) context.addIssue({ code: 'custom', path, message })
 })
 

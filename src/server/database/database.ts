@@ -10,6 +10,11 @@ export function databaseOf(storage: ResolvedServerConfig['sessionStorage']): Pos
   return typeof storage === 'object' && 'type' in storage && storage.type === 'postgres' ? storage : undefined
 }
 
+/** The database in which the knowledge is, if it is in one. */
+export function databaseOfKnowledge(vectorDb: ResolvedServerConfig['vectorDb']): PostgresStorage | undefined {
+  return vectorDb?.type === 'postgres' ? vectorDb.storage : undefined
+}
+
 /** What takes the place of `agentserve backup`, for people: the address is a secret and stays a variable. */
 export function dumpCommand({ schema }: Pick<PostgresStorage, 'schema'>): string {
   return `\`pg_dump --format=custom --schema=${schema} --file=agentserve.dump "$AGENTSERVE_DATABASE_URL"\``

@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../core/error.ts'
-import type { Collection, DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
+import type { Collection, DocumentStore, StoredDocument, Works } from '../../core/knowledge/document-store.ts'
 import type {
   Chunker,
   Embedders,
@@ -49,6 +49,8 @@ export interface KnowledgeOptions {
 }
 
 export interface OpenableKnowledge extends Knowledge {
+  /** What one of several servers does; absent: this one is alone. */
+  readonly works?: Works | undefined
   /** Opens only the document store; vectors and embedder open with the first search or ingestion. */
   open(): Promise<void>
   /** Cancels ingestion and re-embedding, waits for their end, and closes everything. */
@@ -139,6 +141,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   }
 
   return {
+    works: documents.works,
+
     async open() {
       await documents.open()
       const problem = await options.reranker?.problem()

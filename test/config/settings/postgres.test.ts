@@ -60,12 +60,32 @@ describe('storage on Postgres', () => {
     expect(times({ deadAfter: '5m', flushMs: 5 })).toEqual({ deadAfterMs: 300_000, flushMs: 5 })
   })
 
-  test('leaves knowledge local, and out of a program of your own', () => {
-    expect(resolve({ storage: { type: 'postgres', url } }).vectorDb).toMatchObject({ type: 'lancedb' })
-    const user: UserConfig = { server: { storage: { type: 'postgres', url } } }
-    expect(
-      resolveConfig({ user, root: '/app', purpose: 'library', parts: configParts }).server.vectorDb,
-    ).toBeUndefined()
+  test('has the knowledge too, also in a program of your own; sessionStorage leaves it local', () => {
+    const storage = { type: 'postgres', url } as const
+    const library = (server: UserConfig['server']) =>
+      resolveConfig({ user: { server }, root: '/app', purpose: 'library', parts: configParts }).server.vectorDb
+    for (const vectorDb of [resolve({ storage }).vectorDb, library({ storage })])
+      expect(vectorDb).toMatchObject({ type: 'postgres', storage: { url, schema: 'agentserve' } })
+    expect(resolve({ sessionStorage: storage }).vectorDb).toMatchObject({ type: 'lancedb' })
+    expect(library({ sessionStorage: storage })).toBeUndefined()
+  })
+
+  test('knowledge alone has an address of its own, or that of the sessions', () => {
+    const other = 'postgres://knowledge.example/base'
+    expect(resolve({ vectorDb: { type: 'postgres', baseUrl: other, tenant: 'a' } })).toMatchObject({
+      sessionStorage: { type: 'sqlite' },
+      vectorDb: { tenant: 'a', storage: { url: other } },
+    })
+    const sessionStorage = { type: 'postgres', url, schema: 'ours' } as const
+    expect(resolve({ sessionStorage, vectorDb: { type: 'postgres', collectionName: 'c' } }).vectorDb).toMatchObject({
+      collectionName: 'c',
+      storage: { url, schema: 'ours' },
+    })
+    expect(() => resolve({ vectorDb: { type: 'postgres' } })).toThrow(/vectorDb.baseUrl is missing/)
+    expect(() => resolve({ vectorDb: { type: 'postgres', baseUrl: 'http://x' } })).toThrow(/vectorDb.baseUrl must be/)
+    expect(() => resolve({ storage: { type: 'postgres', url }, vectorDb: { type: 'lancedb' } })).toThrow(
+      /leave one of them out/,
+    )
   })
 
   test('takes its address from the environment, which wins over the file, for storage on Postgres only', () => {

@@ -150,6 +150,10 @@ describePostgres('commands beside servers on Postgres', () => {
       const found = await fetch(`${server.url}/api/v1/messages?q=file`)
       expect(await found.text()).toContain(id)
       expect((await fetch(`${server.url}/api/v1/sessions/${id}`, { method: 'DELETE' })).ok).toBe(true)
+      const ingested = await post(server, '/knowledge/content', { source: 'a.md', content: 'The anchor holds.' })
+      expect(ingested.chunk_count).toBe(1)
+      const asked = await post(server, '/knowledge/search', { query: 'anchor', mode: 'hybrid' })
+      expect(asked.results).toMatchObject([{ source: 'a.md' }])
       const findings = await findingsOf([], poor)
       expect(findings.filter(({ state }) => state === 'wrong')).toEqual([])
       await run(['storage', 'status'], poor)
@@ -174,7 +178,7 @@ describePostgres('a server on Postgres', () => {
     await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain('Try it:')
     const place = `${new URL(database.url).host}/${database.name}, schema agentserve`
     expect(running.stderr()).toMatch(`sessions  Postgres at ${place}, shared with other servers\n`)
-    expect(running.stderr()).toMatch('knowledge only on this server: it is not in Postgres yet\n')
+    expect(running.stderr()).toMatch(', shared with other servers\n  knowledge Postgres')
     const url = / at (http:\S+)/.exec(running.stderr())?.[1] ?? ''
     running.child.kill('SIGTERM')
     const readiness = () => fetch(`${url}/health/ready`).then((answer) => answer.text())

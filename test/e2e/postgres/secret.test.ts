@@ -136,7 +136,7 @@ describeOwnPostgres('a server whose database goes away', () => {
     expect(started.storage).toEqual({
       type: 'postgres',
       place: `127.0.0.1:${postgres.port}/agentserve, schema agentserve`,
-      knowledge: 'local',
+      knowledge: 'shared',
     })
     const answers: string[] = []
     const ask = async (method: string, path: string, body?: object) => {

@@ -17,14 +17,21 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
   const { read, space } = database
   const keys = new Keys(database)
   const removal = removing(database)
+  let isOpen = false
 
   return {
     works: works(database),
-    open: () => database.open(),
+    async open() {
+      if (isOpen) return
+      await database.open()
+      isOpen = true
+    },
     async check() {
       await database.work((sql) => sql.all('SELECT 1'))
     },
     async close() {
+      if (!isOpen) return
+      isOpen = false
       await removal.close()
       keys.forget()
       await database.close()

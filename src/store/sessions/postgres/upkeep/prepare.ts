@@ -153,7 +153,8 @@ function scriptOf(
   const name = role === undefined ? '<role>' : quoted(role)
   const rights = 'SELECT, INSERT, UPDATE, DELETE'
   const grants = [
-    `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${name};`,
+    // A list of vectors is a table, which is made with its collection.
+    `GRANT USAGE, CREATE ON SCHEMA ${quoted(schema)} TO ${name};`,
     `GRANT ${rights} ON ALL TABLES IN SCHEMA ${quoted(schema)} TO ${name};`,
   ]
   const numbers = wanted.map(({ step }) => step).join(', ')
