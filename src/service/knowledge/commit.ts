@@ -106,6 +106,21 @@ interface Placed {
   signal: AbortSignal
 }
 
+/** The error, or that another server has reindexed: then the vectors have no place any more. */
+export async function explained(
+  { documents }: Pick<CommitDrivers, 'documents'>,
+  { collection }: CollectionIndex,
+  error: unknown,
+): Promise<unknown> {
+  if (documents.works === undefined || error instanceof StaleCollection) return error
+  const now = await documents.findCollection(collection.name).catch(() => undefined)
+  if (now === undefined || now.version === collection.version) return error
+  return new StaleCollection('unavailable', 'The collection was just reindexed. Retry in a moment.', {
+    cause: error,
+    retryAfterSeconds: 1,
+  })
+}
+
 /** What became of each, by what was prepared. */
 async function store(
   drivers: CommitDrivers,
@@ -131,7 +146,7 @@ async function store(
       index,
       reserved.map(({ generation }) => generation),
     )
-    throw error
+    throw await explained(drivers, index, error)
   }
   const replaced = [...published.values()].flatMap((each) => each.replaced ?? [])
   if (replaced.length > 0) await remove(drivers, index, replaced)

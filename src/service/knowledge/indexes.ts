@@ -88,14 +88,16 @@ export function createIndexes(options: IndexesOptions): Indexes {
   }
   const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
     await tidyOnce(collection)
-    const index = await openIndex({ ...options, vectors: watched(collection) }, collection)
-    if (vectors.atomic) {
-      const now = await documents.findCollection(collection.name)
-      if (now !== undefined && now.version !== collection.version) {
-        await closeEmbedders(index)
-        return openWithRepair(now)
-      }
+    let failure: unknown
+    const index = await openIndex({ ...options, vectors: watched(collection) }, collection).catch((error: unknown) => {
+      failure = error
+    })
+    const now = vectors.atomic ? await documents.findCollection(collection.name) : undefined
+    if (now !== undefined && now.version !== collection.version) {
+      if (index) await closeEmbedders(index)
+      return openWithRepair(now)
     }
+    if (!index) throw failure
     const missing = missingOf(index)
     if (missing > 0) {
       logger.info({ collection: collection.name, documents: missing }, 'writing missing vectors')

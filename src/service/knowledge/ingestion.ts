@@ -49,7 +49,7 @@ interface Asked {
 /** Errors about this document alone; any other error concerns all of them. */
 const itsOwn = new Set<ErrorCode>(['invalid_request', 'unreadable_document', 'payload_too_large'])
 
-const maxAttempts = 3
+const maxAttempts = 5
 
 function toOutcome(source: string, answered: IngestOutcome | IngestResult): IngestOutcome {
   if ('outcome' in answered) return answered

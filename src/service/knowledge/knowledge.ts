@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../core/error.ts'
-import type { Collection, DocumentStore, StoredDocument, Works } from '../../core/knowledge/document-store.ts'
+import type { DocumentStore, StoredDocument, Works } from '../../core/knowledge/document-store.ts'
 import type {
   Chunker,
   Embedders,
@@ -56,6 +56,8 @@ export interface OpenableKnowledge extends Knowledge {
   /** Cancels ingestion and re-embedding, waits for their end, and closes everything. */
   close(): Promise<void>
 }
+
+const maxSearches = 5
 
 export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const { documents, vectors, embedders, logger } = options
@@ -122,7 +124,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     const settings = parseSearch(query, defaultCollection)
     const { mode, trace } = settings
     const drivers = { documents, embedders, weightOf, reranker: options.reranker }
-    for (let searched: Collection | undefined; ; ) {
+    for (let attempts = 1; ; attempts++) {
       const collection = await documents.findCollection(settings.collection)
       if (!collection && settings.named) throw notFound('collection', settings.collection)
       const empty = { collection: settings.collection, words: [], candidates: [] }
@@ -132,10 +134,9 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         return await searchCollection(drivers, collection, index, settings, signal)
       } catch (error) {
         // Another server has reindexed it meanwhile: the vectors are elsewhere.
-        if (!vectors.atomic || searched !== undefined || signal?.aborted) throw error
+        if (!vectors.atomic || attempts === maxSearches || signal?.aborted) throw error
         const now = await documents.findCollection(settings.collection)
         if (now?.version === collection.version) throw error
-        searched = collection
       }
     }
   }

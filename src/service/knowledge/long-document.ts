@@ -3,7 +3,7 @@ import type { NewChunks, NewGeneration, Published } from '../../core/knowledge/d
 import type { FileContent, PreparedDocument } from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
 import type { IngestResult } from '../../core/knowledge/knowledge.ts'
-import { addVectors, type CommitDrivers, remove } from './commit.ts'
+import { addVectors, type CommitDrivers, explained, remove } from './commit.ts'
 import {
   type DocumentSettings,
   type FoundDocument,
@@ -54,7 +54,7 @@ export async function ingestLong(
   } catch (error) {
     preparer.forgetWords()
     await writing.discard()
-    throw error
+    throw await explained(drivers, index, error)
   }
 }
 
