@@ -18,6 +18,7 @@ import { databaseOf, databaseOfKnowledge, openDatabase, startPatienceMs, untilDo
 import { folderRoutes } from './folder/folder-routes.ts'
 import { ownerOf } from './folder/owner.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
+import { tellOfLocalKnowledge } from './left-knowledge.ts'
 import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -119,6 +120,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       const place = databaseOfKnowledge(server.vectorDb)?.place
       await (place === undefined ? knowledge.open() : untilDone(() => knowledge.open(), place, options))
       onClose(() => knowledge.close())
+      if (program && place !== undefined) await tellOfLocalKnowledge(knowledge, initial, logger)
     }
     queued = recovered.queued
     onClose(() => summaries.close())
