@@ -20,7 +20,7 @@ const textsPerTurn = 32
  */
 export function lexicalEmbedder(): Embedder {
   const vocabulary = createVocabulary()
-  const read = createTextWords(vocabulary)
+  const read = createTextWords(vocabulary, { writes: false })
   const embedWords = wordsEmbedder(vocabulary)
   return {
     embedding: lexicalEmbedding,

@@ -64,7 +64,7 @@ export function tokensEmbedder(table: StaticTable): (tokens: Counted) => Float32
 
 /** Embeds a text by its tokens. */
 export function textEmbedder(table: StaticTable): (text: string) => Float32Array {
-  const read = createTextWords(createVocabulary())
+  const read = createTextWords(createVocabulary(), { writes: false })
   const embedTokens = tokensEmbedder(table)
   return (text) => {
     read.begin()

@@ -74,6 +74,8 @@ export function createPreparing() {
       const newWords: string[] = []
       const rows: ChunkRows[] = []
       let part: NewChunk[] = []
+      // Leaves nothing of a document that failed.
+      text.take()
       for (const [at, chunk] of chunks.entries()) {
         text.begin()
         const headingWordsBytes = text.add(chunk.headingPath.join(' '))

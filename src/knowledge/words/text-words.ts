@@ -39,7 +39,8 @@ export interface TextWords {
   tokens(tokensOf: (text: string) => readonly number[]): Counted
 }
 
-export function createTextWords(vocabulary: Vocabulary): TextWords {
+/** `writes` false: nothing is written, so that there is nothing to take. */
+export function createTextWords(vocabulary: Vocabulary, { writes = true } = {}): TextWords {
   const numbers = createSegmentNumbers()
   const written = createByteWriter()
   let segments = new Uint32Array(1 << 14)
@@ -68,7 +69,9 @@ export function createTextWords(vocabulary: Vocabulary): TextWords {
     segments = grown(segments, texts.length * stride)
     const place = segment * stride
     segments[place + fields.count] = 0
+    segments[place + fields.words] = notAsked
     segments[place + fields.tokens] = notAsked
+    if (!writes) return segment
     if (isWord) {
       segments[place + fields.words] = 1
       segments[place + fields.wordsAt] = vocabulary.numberOf(text)
@@ -79,6 +82,10 @@ export function createTextWords(vocabulary: Vocabulary): TextWords {
     joined.push(words.length === 0 ? undefined : toWrite(words.join(' ')))
     put(segment, fields.words, fields.wordsAt, words.map(vocabulary.numberOf))
     return segment
+  }
+  const ask = (field: number, at: number, numbersOf: (text: string) => readonly number[]) => {
+    for (const segment of once)
+      if (segments[segment * stride + field] === notAsked) put(segment, field, at, numbersOf(texts[segment] as string))
   }
   const use = (segment: number) => {
     const place = segment * stride
@@ -149,7 +156,7 @@ export function createTextWords(vocabulary: Vocabulary): TextWords {
         }
         use(segment)
         const words = isWord ? undefined : joined[segment]
-        if (isWord || words !== undefined) {
+        if (writes && (isWord || words !== undefined)) {
           if (!isFirst) written.put(space)
           isFirst = false
           if (words === undefined) written.copy(text, at, end)
@@ -160,11 +167,12 @@ export function createTextWords(vocabulary: Vocabulary): TextWords {
       return written.length() - from
     },
     take: written.take,
-    words: () => collect(fields.words, fields.wordsAt),
+    words() {
+      if (!writes) ask(fields.words, fields.wordsAt, (text) => wordsOf(text).map(vocabulary.numberOf))
+      return collect(fields.words, fields.wordsAt)
+    },
     tokens(tokensOf) {
-      for (const segment of once)
-        if (segments[segment * stride + fields.tokens] === notAsked)
-          put(segment, fields.tokens, fields.tokensAt, tokensOf(texts[segment] as string))
+      ask(fields.tokens, fields.tokensAt, tokensOf)
       return collect(fields.tokens, fields.tokensAt)
     },
   }

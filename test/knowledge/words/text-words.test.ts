@@ -79,6 +79,19 @@ describe('the words of texts', () => {
     expect(reader(shipped)(text)).toEqual(expected([text], shipped))
   })
 
+  it('are given without being written for those who only count them', () => {
+    const vocabulary = createVocabulary()
+    const read = createTextWords(vocabulary, { writes: false })
+    for (const text of ['maxSize café', 'maxSize Σ and more']) {
+      read.begin()
+      expect(read.add(text)).toBe(0)
+      const found = summed(read.words()).map(([number, count]) => [vocabulary.wordOf(number), count])
+      expect(found).toEqual(expected([text]).words)
+      expect(summed(read.tokens(tokens.of))).toEqual(expected([text]).tokens)
+    }
+    expect(read.take()).toHaveLength(0)
+  })
+
   it('stay right when there are so many that they are forgotten', () => {
     const vocabulary = createVocabulary()
     const read = createTextWords(vocabulary)
