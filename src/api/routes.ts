@@ -9,6 +9,7 @@ import type { ApiSettings } from './route/settings.ts'
 import { againRoutes } from './runs/again.ts'
 import { agentRoutes } from './runs/agents.ts'
 import { runRoutes } from './runs/runs.ts'
+import { auditRoutes } from './server/audit.ts'
 import { backupRoutes } from './server/backup.ts'
 import { docsRoutes } from './server/docs.ts'
 import { healthRoutes } from './server/health.ts'
@@ -58,6 +59,7 @@ export function apiRouteGroups(
     ...userRoutes(settings),
     ...factRoutes(settings),
     ...backupRoutes(settings),
+    ...auditRoutes(settings),
     ...meRoutes(services.knowledge, settings),
     ...projectTestRoutes(settings),
   ]

@@ -29,6 +29,7 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
     summary: 'show what is remembered about a user, and export or erase all data of one',
     load: () => import('./commands/users.ts'),
   },
+  audit: { summary: 'show who did what: the audit log', load: () => import('./commands/audit.ts') },
   backup: {
     summary: 'back up all data to one file, even while a server runs',
     load: () => import('./commands/backup.ts'),

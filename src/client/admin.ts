@@ -1,3 +1,4 @@
+import { type AuditClient, createAuditClient } from './audit.ts'
 import { createFactsClient, type FactsClient } from './facts.ts'
 import { linesOf } from './session-copies.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
@@ -8,6 +9,7 @@ export interface AdminClient {
   /** Streams an archive of all data of the server. There is no time limit until the server has made its copies. */
   backup(options?: CallOptions): Promise<AsyncIterableIterator<Uint8Array>>
   users: UsersClient
+  audit: AuditClient
 }
 
 export interface UsersClient {
@@ -37,6 +39,7 @@ export function createAdminClient(connection: Connection, prefix: string): Admin
       },
       facts: createFactsClient(connection, prefix),
     },
+    audit: createAuditClient(connection, prefix),
   }
 }
 

@@ -1,6 +1,18 @@
 import { randomFillSync } from 'node:crypto'
 
-export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own' | 'srv' | 'step'
+export type IdPrefix =
+  | 'ses'
+  | 'run'
+  | 'msg'
+  | 'doc'
+  | 'chk'
+  | 'call'
+  | 'req'
+  | 'own'
+  | 'srv'
+  | 'step'
+  | 'aud'
+  | 'erased'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomCharacters = 12

@@ -1,3 +1,4 @@
+import type { AuditStore } from './access/audit.ts'
 import type { StoreCluster } from './cluster/cluster.ts'
 import type { RunEvent } from './event.ts'
 import type { FileStore } from './file.ts'
@@ -130,7 +131,7 @@ export interface WriteNumbers {
 /** What a run needs of its session before it begins. */
 export type SessionBasis = Pick<Session, 'state' | 'user_id'>
 
-export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleStore, WebhookStore {
+export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleStore, WebhookStore, AuditStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
   /** Absent: this process is the only one that writes to the store. */

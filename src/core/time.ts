@@ -26,3 +26,9 @@ export function timestamp(ms: number): string {
   }
   return lastText
 }
+
+/** Whether it is a moment as times are stored. */
+export function isMoment(value: string): boolean {
+  const time = Date.parse(value)
+  return Number.isFinite(time) && new Date(time).toISOString() === value
+}

@@ -16,6 +16,8 @@ export interface RequestRecord {
   durationMs: number
   requestId: string
   caller: string
+  /** The user of the caller's key or token. */
+  userId: string | undefined
   /** From the answer's `X-Run-Id` and `X-Session-Id`. */
   runId: string | undefined
   sessionId: string | undefined
@@ -72,6 +74,8 @@ interface OwnSettings {
   logger: Logger
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
+  /** Told once a minute while requests have wrong keys. */
+  onWrongKeys: ((counted: { requests: number; addresses: number }) => void) | undefined
   /** Makes the answer to a failed navigation of a browser, for a person; without it, it is JSON as for all others. */
   errorPage: ((error: AppError, requestId: string) => Reply) | undefined
   /** With this secret the server proves its identity to commands, on any handler at the path. `socketPath`: what it listens on. */
@@ -97,6 +101,7 @@ const ownDefaults: OwnSettings = {
   logger: silentLogger,
   clock: Date.now,
   onRequest: undefined,
+  onWrongKeys: undefined,
   errorPage: undefined,
   proof: undefined,
 }

@@ -68,7 +68,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     if (!active.delete(exchange.serial)) return
     const { socket } = exchange.incoming
     if (socket !== undefined && latest.get(socket) === exchange) latest.delete(socket)
-    const { outgoing, method, path, route, status, requestId, caller } = exchange
+    const { outgoing, method, path, route, status, requestId, caller, userId } = exchange
     onRequest?.({
       method,
       path,
@@ -77,6 +77,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       durationMs: clock() - exchange.startedAt,
       requestId,
       caller,
+      userId,
       runId: exchange.runId,
       sessionId: exchange.sessionId,
     })

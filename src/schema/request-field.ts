@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../core/json.ts'
+import { isMoment } from '../core/time.ts'
 import { isObject } from './field.ts'
 
 /*
@@ -62,8 +63,3 @@ export const moment = z
   .string(said(momentWords))
   .refine((value) => isMoment(value), { error: momentWords })
   .meta({ format: 'date-time' })
-
-function isMoment(value: string): boolean {
-  const time = Date.parse(value)
-  return Number.isFinite(time) && new Date(time).toISOString() === value
-}

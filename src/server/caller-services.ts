@@ -3,6 +3,8 @@ import type { SessionStore } from '../core/store.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { RunQuota } from '../service/access/run-quota.ts'
 import { scopeToUser } from '../service/access/user-scope.ts'
+import type { Audit } from '../service/audit/audit.ts'
+import { AuditedServices } from '../service/audit/audited-services.ts'
 import type { Services } from '../service/services.ts'
 import { parseTraceparent, toTraceparent } from '../telemetry/trace-context.ts'
 
@@ -13,16 +15,19 @@ type CallerSettings = Pick<ResolvedServerConfig, 'authKeys' | 'jwt' | 'limits'>
 
 /**
  * The services per caller: restricted to the data of the user of its key or token, with a limit on the caller's runs.
- * Created at a caller's first request and cached. `traced`: runs record the trace of their request.
+ * Created at a caller's first request and cached. `traced`: runs record the trace of their request. `audit`: what it does
+ * goes into the log.
  */
 export function servicesPerCaller(
   services: Services,
   store: SessionStore,
   settings: CallerSettings,
   traced = false,
+  audit?: Audit,
 ): (request: HttpRequest) => Services {
   const own = restricted(services, store, settings)
-  return traced ? (request) => underTrace(own(request), request.headers.traceparent) : own
+  const seen = traced ? (request: HttpRequest) => underTrace(own(request), request.headers.traceparent) : own
+  return audit === undefined ? seen : (request) => new AuditedServices(seen(request), audit, request)
 }
 
 function restricted(

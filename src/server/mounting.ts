@@ -26,6 +26,7 @@ import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts
 import { responseDocs } from '../protocols/openai/responses/docs.ts'
 import { responseRoutes } from '../protocols/openai/responses/responses.ts'
 import { systemTimers } from '../runtime/timers.ts'
+import type { Audit } from '../service/audit/audit.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { isLocal } from './listen.ts'
@@ -60,6 +61,8 @@ export interface MountingOptions
   file: string | undefined
   /** Whether runs record the trace of their request. */
   traced: boolean
+  /** Absent when it is off. */
+  audit: Audit | undefined
 }
 
 export interface Mounting {
@@ -77,8 +80,8 @@ export interface Mounting {
 
 /** REST, A2A, useChat, AG-UI, OpenAI, MCP and the user's own routes; the user's win. */
 export function createMounting(options: MountingOptions): Mounting {
-  const { kernel, services, store, server, file, folder, folderRoutes, traced, ...about } = options
-  const servicesOf = servicesPerCaller(services, store, server, traced)
+  const { kernel, services, store, server, file, folder, folderRoutes, traced, audit, ...about } = options
+  const servicesOf = servicesPerCaller(services, store, server, traced, audit)
   const { a2a, agUi, chat, openai, prefix, limits, runTimeoutMs } = server
   const isProtected = needsKey(server)
   const tokenIssuer = server.jwt && {
@@ -138,6 +141,7 @@ export function createMounting(options: MountingOptions): Mounting {
       savedTest: savedTestOf,
       studioPath: studio?.path,
       healthPath,
+      audited: server.audit.isOn,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: a2a.prefix,

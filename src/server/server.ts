@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createErrorPage } from '../api/server/error-page.ts'
 import { createLogger } from '../config/logger.ts'
 import type { ResolvedConfig } from '../config/types.ts'
+import type { Actor } from '../core/access/audit.ts'
 import { proofBytes } from '../core/access/server-proof.ts'
 import { parseDuration } from '../core/duration.ts'
 import { createId } from '../core/id.ts'
@@ -11,8 +12,10 @@ import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
 import { createTokens } from '../http/tokens/tokens.ts'
 import { systemTimers } from '../runtime/timers.ts'
+import { serverActor } from '../service/audit/audit.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
+import { AuditedRequests } from './audited-requests.ts'
 import { CurrentConfig } from './current-config.ts'
 import { databaseOf, databaseOfKnowledge, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
 import { folderRoutes } from './folder/folder-routes.ts'
@@ -31,6 +34,8 @@ import { servedStudio } from './served-studio.ts'
 import { composeServices } from './services.ts'
 import { createProjectTests } from './tests/project-tests.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
+
+const anonymous: Actor = { caller: 'anonymous', userId: undefined, requestId: undefined }
 
 const nothing: Recovered = { interrupted: [], queued: [] }
 
@@ -67,6 +72,9 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
   })
   const { services, store, registry, costs, knowledge, runs, peers, summaries } = composed
   const { notifications, schedules, webhooks, retention, live, telemetry } = composed
+  const audit = server.audit.isOn ? composed.audit : undefined
+  /** Each command is a server of its own, whose key is the folder. */
+  const requests = audit !== undefined && mode !== 'command' ? new AuditedRequests(audit, clock) : undefined
 
   /** A command is a guest among the servers of a shared store: what others left is theirs. */
   const isGuest = peers !== undefined && mode === 'command'
@@ -78,8 +86,11 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     clock,
     proof: program ? { path: server.healthPath, secret, socketPath: socket?.path } : undefined,
     errorPage: createErrorPage(servedStudio(server)),
+    onWrongKeys:
+      audit && ((counted) => audit.tell(anonymous, { action: 'key.refused', detail: counted }, 'unauthorized')),
     onRequest(record) {
       metrics.countRequest(record)
+      requests?.saw(record)
       logRequest(logger, onRunEnd === undefined ? 'info' : 'debug', record)
     },
   })
@@ -123,6 +134,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       if (program && place !== undefined) await tellOfLocalKnowledge(knowledge, initial, logger)
     }
     queued = recovered.queued
+    onClose(() => composed.audit.close())
     onClose(() => summaries.close())
     onClose(() => retention.close())
     if (notifications !== undefined) onClose(() => notifications.close())
@@ -200,6 +212,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.(), spans: telemetry?.numbers }),
     folder: keptFolderOf(initial, program),
     traced: telemetry !== undefined,
+    audit,
     folderRoutes: socket === undefined ? [] : folderRoutes(socket, config),
   }
   const mounting = createMounting(about)
@@ -254,8 +267,13 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
         await next.dispose?.()
         throw error
       }
+      const name = configName(next)
+      audit?.tell(serverActor, {
+        action: 'config.reload',
+        object: name === undefined ? undefined : { kind: 'file', id: name },
+      })
       config.replace(next)
-      registry.replace(next.entities, configName(next))
+      registry.replace(next.entities, name)
       costs.replace(next.prices)
       webhooks.replace(next.webhooks)
       schedules.replace(next.schedules)
@@ -265,7 +283,10 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       mounting.agentsChanged()
       config.ingest()
     },
-    reloadFailed: (error) => live.agentsLoaded({ ok: false, error }),
+    reloadFailed(error) {
+      audit?.tell(serverActor, { action: 'config.reload' }, 'failed')
+      live.agentsLoaded({ ok: false, error })
+    },
     refreshSources: () => config.ingest(),
     ingested: () => config.ingested(),
     filesToCome: () => config.toCome,

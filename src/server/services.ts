@@ -10,6 +10,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import { createFacts } from '../service/access/facts.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
+import { Audit, serverActor } from '../service/audit/audit.ts'
 import { createBookmarks } from '../service/bookmarks.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
@@ -65,6 +66,7 @@ export interface ComposedServices {
   schedules: ScheduleService
   webhooks: WebhookService
   retention: Retention
+  audit: Audit
   live: Live
   /** Absent unless it is configured. */
   telemetry: Telemetry | undefined
@@ -79,6 +81,7 @@ export function composeServices(
     runTimeoutMs: requestTimeoutMs,
     summaryManager,
     retention: rules,
+    audit: auditing,
     limits: bounds,
     clientInstructions,
   } = config.server
@@ -152,9 +155,20 @@ export function composeServices(
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries: SummaryService = createSummaries({ store, clock, logger, summarizer, timeoutMs })
-  const retention = createRetention({ store, clock, logger, ...rules })
+  const audit = new Audit({ store, clock, logger, serverId, ...auditing })
+  const retention = createRetention({
+    store,
+    clock,
+    logger,
+    ...rules,
+    onPruned(deleted) {
+      if (auditing.isOn) audit.tell(serverActor, { action: 'session.prune', detail: { deleted } })
+    },
+    // Also those of a time when it was on.
+    expireMore: () => audit.expire(),
+  })
   const once = createOnce(store, clock, logger)
-  const users = createUsers({ store, sessions, runs, clock })
+  const users = createUsers({ store, sessions, runs, clock, onErased: (userId) => audit.hide(userId) })
   const backup = composeBackup(config, composed?.documentsPath, clock)
   const costs = createCosts(config.prices)
   const again = createAgain({ store, registry, runs, sessions, bounds })
@@ -174,6 +188,7 @@ export function composeServices(
     logger,
     once,
     backup,
+    audit: auditing.isOn ? audit : undefined,
   }
   return {
     services,
@@ -188,6 +203,7 @@ export function composeServices(
     schedules,
     webhooks,
     retention,
+    audit,
     live,
     telemetry,
   }

@@ -87,6 +87,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     mode: 'dev',
     root: '/project',
     again: true,
+    audited: true,
     savedTest: savedTestOf,
     clock: Date.now,
     live,

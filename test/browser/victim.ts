@@ -200,11 +200,12 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         'sessions/kept/history',
         'dev/tests',
         'schedules',
+        'audit',
       ]
       const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
       for (const { status, text } of answers) if (status !== 200) throw new Error(text)
-      const [sessions, runs, documents, knowledge, history, tests, schedules] = answers.map(({ json }) => json)
-      return { sessions, runs, documents, knowledge, history, tests, schedules }
+      const [sessions, runs, documents, knowledge, history, tests, schedules, audit] = answers.map(({ json }) => json)
+      return { sessions, runs, documents, knowledge, history, tests, schedules, audit }
     },
   }
 }

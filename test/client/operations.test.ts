@@ -165,6 +165,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   deleteFacts: [({ client }) => client.users.facts.deleteAll('nobody')],
   deleteFact: [async ({ client, fact }) => client.users.facts.delete('ann', await fact())],
   eraseUser: [({ client }) => client.users.erase('nobody').then(() => 'erased')],
+  listAuditEntries: [({ client }) => client.audit.list({ action: 'session.delete' }, { limit: 2 })],
   getBackup: [async ({ client }) => collect(await client.backup())],
   getHealth: [({ client }) => client.health()],
   getReadiness: [({ client }) => client.readiness()],

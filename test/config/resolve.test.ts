@@ -123,6 +123,7 @@ describe('resolveConfig', () => {
         stateBytes: 1024 ** 2,
         mcpMessageBytes: 8 * 1024 ** 2,
       },
+      audit: { isOn: true, keepMs: 365 * 86_400_000 },
       allowUnauthenticated: false,
       retention: { maxAgeMs: undefined, maxSessions: undefined },
       files: { fetchUrls: true },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { testAnswers } from './session-store/answers.ts'
+import { testAudit } from './session-store/audit.ts'
 import { testBookmarks } from './session-store/bookmarks.ts'
 import { testBranches } from './session-store/branches.ts'
 import { testClaims } from './session-store/claims.ts'
@@ -56,6 +57,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testFacts(store)
     testSchedules(store)
     testWebhooks(store)
+    testAudit(store)
     testRecovery(store)
     testResume(store)
     testRetention(store)

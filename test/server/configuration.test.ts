@@ -369,6 +369,18 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     await server.server.shutdown({ deadline: 0 })
     expect(told).toEqual(['invoke_agent echo'])
   },
+  async audit() {
+    const entries = async (audit: ServerConfig['audit']) => {
+      const server = await started(audit === undefined ? {} : { audit })
+      await server.call('POST', `${api}/sessions`, { session_id: 'a' })
+      await server.call('DELETE', `${api}/sessions/a`)
+      const { status, json } = await server.call('GET', `${api}/audit`)
+      return status === 200 ? (json as { entries: { action: string }[] }).entries.map(({ action }) => action) : status
+    }
+    expect(await entries(undefined)).toEqual(['session.delete'])
+    expect(await entries({ keep: '90d' })).toEqual(['session.delete'])
+    expect(await entries(false)).toBe(404)
+  },
   async retention() {
     const path = join(await folder(), 'sessions.db')
     const storage = { type: 'sqlite', path } as const

@@ -146,3 +146,18 @@ test('a run reads nothing from the store while no other server changes its sessi
   expect(await say(a)).toBe('5 runs, 8 messages')
   expect(calls).toEqual(['startRun', 'finishRun'])
 })
+
+test('several servers write to one audit log, and each shows all of it', async () => {
+  const [a, b] = [await start({}), await start({})]
+  const ids: string[] = []
+  for (const server of [a, b, a]) {
+    const { session_id } = (await server.call('POST', '/api/v1/agents/echo/run', { input: 'x' })).json
+    expect((await server.call('DELETE', `/api/v1/sessions/${session_id}`)).status).toBe(200)
+    ids.unshift(session_id)
+  }
+  for (const server of [a, b]) {
+    const { entries } = (await server.call('GET', '/api/v1/audit')).json
+    expect(entries.map(({ object_id }: { object_id: string }) => object_id)).toEqual(ids)
+    expect(new Set(entries.map(({ server_id }: { server_id: string }) => server_id)).size).toBe(2)
+  }
+})

@@ -77,6 +77,7 @@ const floors: Record<string, Floor> = {
     rooms: [...ground, 'schema'],
     folders: [
       'live',
+      'audit',
       'access',
       'again schedules webhooks',
       'notifications',

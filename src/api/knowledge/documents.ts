@@ -51,9 +51,9 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         200: jsonAnswer('The document was deleted.', DocumentDeleted),
       },
       errors: ['document_not_found'],
-      handle: async (request) => {
+      handle: async (request, services) => {
         const id = pathId(request)
-        await knowledge.deleteDocument(id)
+        await (services.knowledge ?? knowledge).deleteDocument(id)
         return json({ document_id: id, deleted: true })
       },
     }),
@@ -68,12 +68,12 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
       },
       errors: ['conflict', 'storage_full', 'timeout'],
-      handle: async (request) => {
+      handle: async (request, services) => {
+        const own = services.knowledge ?? knowledge
         const { embedder } = parseBody(ReindexRequest, await request.body.json())
         const { signal } = request
-        if (acceptsEvents(request))
-          return sse(reindexFrames((progress) => knowledge.reindex({ embedder, progress, signal })))
-        return json(await knowledge.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
+        if (acceptsEvents(request)) return sse(reindexFrames((progress) => own.reindex({ embedder, progress, signal })))
+        return json(await own.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
       },
     }),
     route('GET', `${path}/status`, 'getKnowledgeStatus', {

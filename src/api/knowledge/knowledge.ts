@@ -72,11 +72,11 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       200: jsonAnswer('An existing document was replaced, or nothing changed.', IngestAnswer),
     },
     errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
-    handle: async (request, { once }) => {
+    handle: async (request, { once, knowledge: own = knowledge }) => {
       const input = await readContent(request)
       const idempotency = await readIdempotency(request, 'POST /knowledge/content')
       const answer = await once(idempotency, async () => ({
-        ...(await knowledge.ingest(input, eitherSignal(request), callerOf(request))),
+        ...(await own.ingest(input, eitherSignal(request), callerOf(request))),
       }))
       return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
     },
@@ -91,10 +91,10 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       200: jsonAnswer('One outcome per document, in the order of the request.', ManyAnswer),
     },
     errors: ['conflict', 'storage_full', 'timeout'],
-    handle: async (request) => {
+    handle: async (request, { knowledge: own = knowledge }) => {
       const { documents: items, collection } = parseBody(ManyRequest, await request.body.json())
       const given = items.map((item) => ({ ...item, collection }))
-      const results = await knowledge.ingestMany(given, eitherSignal(request), callerOf(request))
+      const results = await own.ingestMany(given, eitherSignal(request), callerOf(request))
       return json({ results, count: results.length })
     },
   })

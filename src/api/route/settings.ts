@@ -46,6 +46,8 @@ export interface ApiSettings {
   /** Only in `dev`. */
   projectTests?: ProjectTests | undefined
   clock: Clock
+  /** Whether there is a log of what was done. */
+  audited: boolean
   /** Whether routes that are not open need a key; for the OpenAPI document. */
   authRequired: boolean
   /** Of tokens that are taken beside keys; for the OpenAPI document. */

@@ -241,6 +241,17 @@ confirmation; without a terminal they need \`--yes\`.`,
     ],
     page: 'backup',
   },
+  audit: {
+    details: `Shows the audit log, newest first: who did what to which object, when and with what outcome, without contents.
+Deletes, exports, imports, approvals, changes of knowledge, schedules and configuration, and uses and refusals of keys are in it.
+An outcome that is \`unknown\` belongs to an action that is under way, or whose server ended first.`,
+    examples: [
+      'agentserve audit',
+      'agentserve audit --action session.delete --since 7d',
+      'agentserve audit --caller desk --json',
+    ],
+    page: 'security',
+  },
   backup: {
     details: `Writes the sessions and documents to one tar file that only you can read. It works with and without a running server.
 Vectors and the search index are not included; they are rebuilt after a restore. An existing file is never overwritten.`,

@@ -14,6 +14,7 @@ export const commandNames = [
   'schedules',
   'test',
   'users',
+  'audit',
   'backup',
   'restore',
   'storage',

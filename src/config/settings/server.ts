@@ -19,6 +19,7 @@ import {
   text,
 } from '../../schema/field.ts'
 import { type Address, parseAddress } from './address.ts'
+import { auditSettings } from './audit.ts'
 import { problemOfDatabaseUrl } from './database-url.ts'
 import { jwtSettings } from './jwt.ts'
 import { authKeys } from './keys.ts'
@@ -182,6 +183,8 @@ const serverFields = settings({
   studio: studioSettings.prefault({}),
   /** Spans of runs for an OpenTelemetry collector, or `false`. */
   telemetry: telemetrySettings.prefault({}),
+  /** What was done, by whom and when, or `false`. */
+  audit: auditSettings.prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 }).superRefine((server, context) => {
   const { storage, sessionStorage, vectorDb } = server

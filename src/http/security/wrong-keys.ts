@@ -10,6 +10,13 @@ export interface WrongKeys {
   close(): void
 }
 
+export interface WrongKeysOptions {
+  clock: Clock
+  logger: Logger
+  /** Told with each line of the log. */
+  onWrongKeys?: ((counted: { requests: number; addresses: number }) => void) | undefined
+}
+
 const maxInMinute = 20
 const minuteMs = 60_000
 /** Above this number the oldest entry is removed, so that the table does not grow with an attack. */
@@ -24,7 +31,7 @@ interface NetworkRecord {
  * After 20 wrong keys in a minute, requests from an address are refused for a minute, except with a right key. That
  * saves work and logs the attack, one line per minute; the length of the keys is what prevents guessing.
  */
-export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logger }): WrongKeys {
+export function createWrongKeys({ clock, logger, onWrongKeys }: WrongKeysOptions): WrongKeys {
   const networks = new Map<string, NetworkRecord>()
   let counted = 0
   let from = new Set<string>()
@@ -42,6 +49,7 @@ export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logge
     timer = undefined
     if (counted === 0) return
     logger.warn({ wrong_keys: counted, addresses: from.size }, 'requests had wrong API keys')
+    onWrongKeys?.({ requests: counted, addresses: from.size })
     counted = 0
     from = new Set()
   }

@@ -1,4 +1,5 @@
 import { neverOfUsers, type Scope, scopes, scopesOfUsers } from '../../core/access/scope.ts'
+import { tokenCaller } from '../../core/access/token-caller.ts'
 import { AppError } from '../../core/error.ts'
 import type { Caller } from '../security/auth.ts'
 import type { TokenSettings } from './settings.ts'
@@ -13,8 +14,7 @@ const longestUser = 256
  */
 export function callerOf(claims: Claims, settings: TokenSettings): Caller {
   const user = userOf(claims, settings.userClaim)
-  // The id of a key has no colon, and spaces divide the parts of an idempotency key.
-  const caller = `jwt:${user.replace(/[\s%]/g, encodeURIComponent)}`
+  const caller = tokenCaller(user)
   const { scopeClaim, scopePrefix, operatorScope, allUsersScope } = settings
   if (scopeClaim === undefined) return { caller, userId: user, scopes: new Set(scopesOfUsers) }
   const named = scopesNamed(claims, scopeClaim)

@@ -17,9 +17,11 @@ interface Options {
   sessions: Sessions
   runs: Runs
   clock: Clock
+  /** Takes the name out of what else knows it. */
+  onErased?: ((userId: string) => Promise<void>) | undefined
 }
 
-export function createUsers({ store, sessions, runs, clock }: Options): Users {
+export function createUsers({ store, sessions, runs, clock, onErased }: Options): Users {
   /** The user's sessions (`isOwn`), and sessions that name the user in `shared_with`. */
   async function* sessionsOf(userId: string): AsyncGenerator<{ sessionId: string; isOwn: boolean }> {
     for (let cursor: string | undefined; ; ) {
@@ -99,6 +101,7 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
         for (let step = 1; step > 0; found += step) step = await eraseStep(userId)
         found += await deleteSessions(userId)
       }
+      await onErased?.(userId)
     },
   }
 

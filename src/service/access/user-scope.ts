@@ -74,6 +74,7 @@ export function scopeToUser(
   return {
     ...services,
     backup: () => refuseAdmin(),
+    audit: services.audit && { list: async () => refuseAdmin() },
     again: async () => refuseAdmin(),
     users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
     facts: {

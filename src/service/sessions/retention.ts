@@ -17,6 +17,10 @@ export interface RetentionOptions {
   maxAgeMs: number | undefined
   /** Keeps this many of the newest sessions. */
   maxSessions: number | undefined
+  /** Called when sessions were deleted. */
+  onPruned?: ((sessions: number) => void) | undefined
+  /** Deletes some of what else is too old; gives how many. Called until there is nothing left. */
+  expireMore?: (() => Promise<number>) | undefined
 }
 
 export interface Retention {
@@ -27,7 +31,8 @@ export interface Retention {
   close(): Promise<void>
 }
 
-export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }: RetentionOptions): Retention {
+export function createRetention(options: RetentionOptions): Retention {
+  const { store, clock, logger, maxAgeMs, maxSessions } = options
   let timer: NodeJS.Timeout | undefined
   let pausing: NodeJS.Timeout | undefined
   let goOn = () => {}
@@ -59,7 +64,10 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
     if (maxAgeMs === undefined && maxSessions === undefined) return 0
     const olderThan = maxAgeMs === undefined ? undefined : timestamp(clock() - maxAgeMs)
     const deleted = await repeat(() => store.prune({ olderThan, maxSessions }, sessionsAtOnce))
-    if (deleted > 0) logger.info({ sessions: deleted }, 'sessions beyond the retention limits were deleted')
+    if (deleted > 0) {
+      logger.info({ sessions: deleted }, 'sessions beyond the retention limits were deleted')
+      options.onPruned?.(deleted)
+    }
     return deleted
   }
 
@@ -67,6 +75,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
     await prune()
     const before = timestamp(clock() - tryMaxAgeMs)
     await repeat(() => store.deleteTries(before, triesAtOnce))
+    await repeat(() => options.expireMore?.() ?? Promise.resolve(0))
   }
 
   function look(): void {

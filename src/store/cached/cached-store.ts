@@ -238,6 +238,12 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     takeWebhookJobs: (webhooks, at, until, limit) => store.takeWebhookJobs(webhooks, at, until, limit),
     settleWebhookJob: (job, outcome) => store.settleWebhookJob(job, outcome),
 
+    addAuditEntry: (entry) => store.addAuditEntry(entry),
+    settleAuditEntry: (entry, outcome, detail) => store.settleAuditEntry(entry, outcome, detail),
+    listAuditEntries: (filter, page) => store.listAuditEntries(filter, page),
+    hideAuditedUser: (user, pseudonym, limit) => store.hideAuditedUser(user, pseudonym, limit),
+    deleteAuditEntries: (before, limit) => store.deleteAuditEntries(before, limit),
+
     saveSummary: (summary, last) => forgetting(store.saveSummary(summary, last), () => forget(summary.session_id)),
     async findSummary(sessionId) {
       const known = memory.find(sessionId)?.summary

@@ -2,6 +2,7 @@
  * One example per named shape that a client writes or reads as a whole. A test checks each example against its shape.
  */
 
+import { auditExamples } from './audit-examples.ts'
 import { chunkId, documentId, knowledgeExamples, passage, question } from './knowledge-examples.ts'
 import { openaiExamples } from './openai-examples.ts'
 import { scheduleExamples } from './schedule-examples.ts'
@@ -375,6 +376,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
   },
   ...openaiExamples,
+  ...auditExamples,
   ...scheduleExamples,
   ChatStop: {},
   ChatStopped: { success: true },

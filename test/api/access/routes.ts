@@ -65,6 +65,7 @@ export function mountedRoutes(): MountedRoute[] {
     mode: 'dev',
     root: '/project',
     again: true,
+    audited: true,
     savedTest: never,
     projectTests: { list: never, save: never, run: never, runs: never },
     clock: Date.now,

@@ -125,6 +125,9 @@ test.each(names)(
     if (Number(name) >= 6) await expectWatched(name)
     const facts = await command(project, ['users', 'facts', 'ann', '--json', ...at(name)])
     expect([facts.code, facts.stdout.includes('feeds the heron')]).toEqual([0, Number(name) >= 8])
+    // Exports of this test are in it too.
+    const log = await command(project, ['audit', '--action', 'session.delete', '--json', ...at(name)])
+    expect([log.code, log.stdout.includes('"caller":"anonymous"')]).toEqual([0, Number(name) >= 10])
     const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
     expect(found.stdout).toContain('kept')
     const passages = await command(project, ['search', 'burrows of wombats', '--json', ...at(name)])

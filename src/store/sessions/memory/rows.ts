@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../../core/access/audit.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
@@ -73,6 +74,8 @@ export interface MemoryState {
   /** By user, then by id. */
   facts: Map<string, Map<string, Fact>>
   schedules: Map<string, ScheduleState>
+  /** In the order in which they came. */
+  auditEntries: AuditEntry[]
   /** By run and webhook. */
   webhookJobs: Map<string, WebhookRow>
   /** By session, then by id. */
@@ -94,6 +97,7 @@ export function emptyState(clock: Clock): MemoryState {
     pushConfigs: new Map(),
     facts: new Map(),
     schedules: new Map(),
+    auditEntries: [],
     webhookJobs: new Map(),
     files: new Map(),
     contents: new Map(),

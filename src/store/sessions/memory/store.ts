@@ -5,6 +5,7 @@ import { type Clock, timestamp } from '../../../core/time.ts'
 import { hashOf } from '../../rules/file-pieces.ts'
 import { judgeEvents } from '../../rules/run-rules.ts'
 import { cacheAnswer, readAnswer } from './answers.ts'
+import { auditStore } from './audit.ts'
 import { expireClaims, insertClaim, readClaim, releaseClaims } from './claims.ts'
 import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
@@ -148,6 +149,7 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
     ...factStore(state, step),
     ...scheduleStore(state, step),
     ...webhookStore(state, step),
+    ...auditStore(state, step),
 
     saveSummary: (summary, last) => step(() => sessions.setSummary(state, summary, last)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),

@@ -6,6 +6,7 @@ import type { Sql } from '../../postgres/connection.ts'
 import { toStoreError } from '../../postgres/failure.ts'
 import { Pools } from '../../postgres/pools.ts'
 import type { PostgresOptions } from '../../postgres/settings.ts'
+import { auditStore } from './audit.ts'
 import { postgresCluster } from './cluster/cluster.ts'
 import type { Database } from './database.ts'
 import { tidy, tidyWhenDue } from './expiry.ts'
@@ -134,5 +135,6 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
     ...factStore(database),
     ...scheduleStore(database),
     ...webhookStore(database),
+    ...auditStore(database),
   }
 }

@@ -10,6 +10,7 @@ import { toStoreError } from '../../sqlite/failure.ts'
 import type { Synchronous } from '../../sqlite/open-database.ts'
 import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { cacheAnswer } from './answers.ts'
+import { auditStore } from './audit.ts'
 import { eraseUser } from './erase-user.ts'
 import { deleteExpired } from './expiry.ts'
 import { factStore } from './facts.ts'
@@ -257,6 +258,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     ...pushStore(readingOn, working),
     ...scheduleStore(readingOn, working),
     ...webhookStore(readingOn, working),
+    ...auditStore(readingOn, working),
 
     saveSummary: (summary, last) => working((connection) => summaries.saveSummary(connection, summary, last)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),

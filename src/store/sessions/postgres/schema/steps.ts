@@ -278,11 +278,32 @@ CREATE TABLE webhook_job (
 CREATE INDEX webhook_job_due ON webhook_job (due_at) WHERE due_at IS NOT NULL;
 `
 
+const audit = `
+CREATE TABLE audit_entry (
+  at text COLLATE "C" NOT NULL,
+  entry_id text COLLATE "C" NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  caller text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C",
+  object_kind text COLLATE "C",
+  object_id text COLLATE "C",
+  outcome text COLLATE "C",
+  request_id text COLLATE "C",
+  server_id text COLLATE "C" NOT NULL,
+  detail jsonb,
+  PRIMARY KEY (at, entry_id)
+);
+CREATE INDEX audit_entry_by_caller ON audit_entry (caller);
+CREATE INDEX audit_entry_by_user ON audit_entry (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX audit_entry_by_object ON audit_entry (object_id) WHERE object_id IS NOT NULL;
+`
+
 export const steps: readonly Step[] = [
   { step: 1, kind: 'expand', sql: tables },
   { step: 2, kind: 'expand', sql: facts },
   { step: 3, kind: 'expand', sql: schedules },
   { step: 4, kind: 'expand', sql: knowledgeTables },
   { step: 5, kind: 'expand', sql: vectorTables },
+  { step: 6, kind: 'expand', sql: audit },
 ]
 export const newestStep = steps.at(-1)?.step ?? 0

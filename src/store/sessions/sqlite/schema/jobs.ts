@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/* Tables of work that outlives processes (schema.ts). */
+/* Tables of work that outlives processes, and of what was done (schema.ts). */
 
 /** How far the schedules of the config have come. */
 export const schedules = sqliteTable('schedules', {
@@ -30,5 +30,31 @@ export const webhookJobs = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.runId, table.webhook] }),
     index('webhook_jobs_due').on(table.dueAt).where(sql`webhook_due_at IS NOT NULL`),
+  ],
+)
+
+/** Who has done what. */
+export const auditEntries = sqliteTable(
+  'audit_entries',
+  {
+    at: text('audit_at').notNull(),
+    entryId: text('audit_entry_id').notNull(),
+    action: text('audit_action').notNull(),
+    caller: text('audit_caller').notNull(),
+    userId: text('audit_user_id'),
+    objectKind: text('audit_object_kind'),
+    objectId: text('audit_object_id'),
+    /** Null: it is under way, or its server ended first. */
+    outcome: text('audit_outcome'),
+    requestId: text('audit_request_id'),
+    serverId: text('audit_server_id').notNull(),
+    /** JSON */
+    detail: text('audit_detail'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.at, table.entryId] }),
+    index('audit_entries_by_caller').on(table.caller),
+    index('audit_entries_by_user').on(table.userId).where(sql`audit_user_id IS NOT NULL`),
+    index('audit_entries_by_object').on(table.objectId).where(sql`audit_object_id IS NOT NULL`),
   ],
 )

@@ -1,0 +1,149 @@
+import type { Actor, AuditAction, AuditEntry, AuditFilter, AuditObject } from '../../core/access/audit.ts'
+import { tokenCaller } from '../../core/access/token-caller.ts'
+import { isAppError, toAppError } from '../../core/error.ts'
+import { createId } from '../../core/id.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Page, PageRequest } from '../../core/page.ts'
+import type { SessionStore } from '../../core/store.ts'
+import { type Clock, timestamp } from '../../core/time.ts'
+
+/** What is done to what. */
+export interface Act {
+  action: AuditAction
+  object?: AuditObject | undefined
+  detail?: JsonObject | undefined
+  /** It makes room, so it is done on a full disk too, where nothing can be written. */
+  frees?: boolean | undefined
+}
+
+/** What became of it. */
+type Settle = (outcome: string, detail?: JsonObject) => Promise<void>
+
+export interface AuditOptions {
+  store: SessionStore
+  clock: Clock
+  logger: Logger
+  /** Of this process's life. */
+  serverId: string
+  /** How long entries are kept. */
+  keepMs: number
+}
+
+/** Entries per transaction, so that other writes wait for no more. */
+const atOnce = 500
+const longestText = 256
+
+/** Who the server itself is in the log. */
+export const serverActor: Actor = { caller: 'server', userId: undefined, requestId: undefined }
+
+/**
+ * The audit log. An act is in it, durably, before it is done, and its outcome before its answer leaves. What can't be written
+ * first is not done.
+ */
+export class Audit {
+  readonly #options: AuditOptions
+  readonly #telling = new Set<Promise<void>>()
+
+  constructor(options: AuditOptions) {
+    this.#options = options
+  }
+
+  /** Does the work between its entry and the outcome. `detailOf`: what to say of a result, no contents. */
+  async act<T>(actor: Actor, act: Act, work: () => Promise<T>, detailOf?: (result: T) => JsonObject): Promise<T> {
+    const settle = await this.begin(actor, act)
+    let result: T
+    try {
+      result = await work()
+    } catch (error) {
+      await settle(codeOf(error))
+      throw error
+    }
+    await settle('ok', detailOf?.(result))
+    return result
+  }
+
+  /** Writes the entry; the outcome comes by the function, which does not throw. */
+  async begin(actor: Actor, act: Act): Promise<Settle> {
+    const entry = this.#entryOf(actor, act, null)
+    const { store } = this.#options
+    try {
+      await store.addAuditEntry(entry)
+    } catch (error) {
+      if (act.frees !== true || !isAppError(error) || error.code !== 'storage_full') throw error
+      return (outcome, detail) =>
+        this.#try(() => store.addAuditEntry({ ...entry, outcome, detail: detail ?? entry.detail }), act.action)
+    }
+    return (outcome, detail) => this.#try(() => store.settleAuditEntry(entry, outcome, detail ?? null), act.action)
+  }
+
+  /** Writes an act that has been done. Nobody waits for it; `close` does. */
+  tell(actor: Actor, act: Act, outcome = 'ok'): void {
+    const entry = this.#entryOf(actor, act, outcome)
+    const telling = this.#try(() => this.#options.store.addAuditEntry(entry), act.action)
+    this.#telling.add(telling)
+    void telling.finally(() => this.#telling.delete(telling))
+  }
+
+  /** The same for those that wait for it. Throws when it can't be written. */
+  async told(actor: Actor, act: Act): Promise<void> {
+    await this.#options.store.addAuditEntry(this.#entryOf(actor, act, 'ok'))
+  }
+
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
+    return this.#options.store.listAuditEntries(filter, page)
+  }
+
+  /** Puts one pseudonym in place of an erased user in all earlier entries, except those of erasures. */
+  async hide(userId: string): Promise<void> {
+    const { store } = this.#options
+    const user = { userId, caller: tokenCaller(userId) }
+    const pseudonym = createId('erased')
+    while ((await store.hideAuditedUser(user, pseudonym, atOnce)) > 0);
+  }
+
+  /** Deletes entries beyond their time; gives how many, at most 500. */
+  expire(): Promise<number> {
+    const { store, clock, keepMs } = this.#options
+    return store.deleteAuditEntries(timestamp(clock() - keepMs), atOnce)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#telling)
+  }
+
+  #entryOf({ caller, userId, requestId }: Actor, { action, object, detail }: Act, outcome: string | null): AuditEntry {
+    const { clock, serverId } = this.#options
+    const now = clock()
+    return {
+      entry_id: createId('aud', now),
+      at: timestamp(now),
+      action,
+      caller: plain(caller),
+      user_id: userId === undefined ? null : plain(userId),
+      object_kind: object?.kind ?? null,
+      object_id: object === undefined ? null : plain(object.id),
+      outcome,
+      request_id: requestId ?? null,
+      server_id: serverId,
+      detail: detail ?? null,
+    }
+  }
+
+  async #try(write: () => Promise<void>, action: AuditAction): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      this.#options.logger.error({ error, action }, 'the audit log could not be written')
+    }
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return toAppError(error).code
+}
+
+/** As every database can hold it. Callers choose ids. */
+function plain(text: string): string {
+  return text.slice(0, longestText).toWellFormed().replaceAll('\0', '\uFFFD')
+}
