@@ -34,7 +34,7 @@ export function copiedTable(
     try {
       return await use()
     } catch (error) {
-      throw await explain(database, list, error)
+      throw explain(list, error)
     }
   }
   const bring = (): Promise<void> => {

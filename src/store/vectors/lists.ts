@@ -138,11 +138,18 @@ const endBuild = `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_ind
   JOIN pg_class ON pg_class.oid = relid JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE nspname = current_schema() AND relname = $1`
 
-export async function dropList(database: Pick<VectorDatabase, 'read' | 'work'>, name: string): Promise<void> {
+/** `key`: only if the list is still this one. */
+export async function dropList(
+  database: Pick<VectorDatabase, 'read' | 'work'>,
+  name: string,
+  key?: number,
+): Promise<void> {
   assertListName(name)
   await database.read.all(endBuild, [`vec_${name}`])
   await database.work(async (sql) => {
     await sql.all(lockLists)
+    const [there] = await sql.all<ListRow>(select, [name])
+    if (key !== undefined && there?.key !== key) return
     await sql.all(`DROP TABLE IF EXISTS ${quoted(name)}`, [], 'fresh')
     await sql.run(
       `WITH gone AS (DELETE FROM vector_list WHERE list_name = $1 RETURNING list_key)
@@ -150,6 +157,16 @@ export async function dropList(database: Pick<VectorDatabase, 'read' | 'work'>, 
       [name],
     )
   })
+}
+
+/** False when somebody dropped the table, or pgvector with the column of its type. */
+export async function isWhole({ read }: Pick<VectorDatabase, 'read'>, { name }: List): Promise<boolean> {
+  const found = await read.all(
+    `SELECT FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = current_schema() AND relname = $1 AND attname = 'embedding' AND NOT attisdropped`,
+    [`vec_${name}`],
+  )
+  return found.length > 0
 }
 
 export function hasExtension(found: Extension | { reason: string }): found is Extension {

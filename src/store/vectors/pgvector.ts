@@ -64,7 +64,7 @@ export function pgvectorTable(
     try {
       return await use()
     } catch (error) {
-      throw await explain(database, list, error)
+      throw explain(list, error)
     }
   }
   const isTooMuch = async () => {

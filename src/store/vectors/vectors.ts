@@ -2,7 +2,7 @@ import type { VectorStore } from '../../core/knowledge/drivers.ts'
 import { type CopyOptions, copiedTable, copyName } from './copied.ts'
 import type { VectorDatabase } from './database.ts'
 import { lookForExtension } from './extension.ts'
-import { dropList, findList, hasExtension, type List, listNames, openList } from './lists.ts'
+import { dropList, findList, hasExtension, isWhole, type List, listNames, openList } from './lists.ts'
 import { type ClosableTable, type PgvectorOptions, pgvectorTable } from './pgvector.ts'
 import { reopening } from './reopening.ts'
 
@@ -58,12 +58,25 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     await tidied
     return copiedTable(database, list, copies, options)
   }
+  /** The vectors are lost; the caller writes them again. */
+  const dropBroken = async (list: List) => {
+    database.logger.warn({ list: list.name }, 'the database lost the vectors of a list; they are made again')
+    await dropList(database, list.name, list.key)
+  }
   const openFirst = async (name: string, dimensions: number) => {
     await opened()
-    const table = await openTable(await openList(database, name, dimensions))
-    return reopening(table, async () => {
-      const list = await findList(database, name)
-      return list?.dimensions === dimensions ? openTable(list) : undefined
+    let list = await openList(database, name, dimensions)
+    if (!(await isWhole(database, list))) {
+      await dropBroken(list)
+      list = await openList(database, name, dimensions)
+    }
+    return reopening(await openTable(list), async () => {
+      const now = await findList(database, name)
+      if (now?.dimensions !== dimensions) return undefined
+      if (await isWhole(database, now)) return openTable(now)
+      await dropBroken(now)
+      tables.delete(name)
+      throw new Error('the database lost the vectors, perhaps with the extension vector')
     })
   }
   const close = async (table: Promise<ClosableTable> | undefined) => {

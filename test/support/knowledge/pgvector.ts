@@ -14,6 +14,7 @@ export interface PgvectorServer {
 }
 
 let schemas = 0
+let databases = 0
 
 /**
  * A Postgres with pgvector: that of AGENTSERVE_TEST_PGVECTOR, whose role must be a superuser; else PGlite in this process,
@@ -40,24 +41,22 @@ async function startPglite(): Promise<PgvectorServer> {
   }
 }
 
-function givenServer(url: string): PgvectorServer {
-  const made: string[] = []
-  const execute = async (statements: string) => {
+/** Each has a database of its own there, because tests drop the extension. */
+async function givenServer(address: string): Promise<PgvectorServer> {
+  const name = `test_vectors_${process.pid}_${++databases}`
+  const own = new URL(address)
+  own.pathname = name
+  const execute = async (url: string, statements: string) => {
     const client = new Client({ connectionString: url })
     await client.connect()
     await client.query(statements).finally(() => client.end())
   }
+  await execute(address, `CREATE DATABASE ${name}`)
   return {
-    url,
+    url: own.href,
     connections: 'direct',
-    newSchema() {
-      const name = `vectors_${process.pid}_${++schemas}`
-      made.push(name)
-      return name
-    },
-    execute,
-    async stop() {
-      for (const name of made) await execute(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
-    },
+    newSchema: () => `vectors_${++schemas}`,
+    execute: (statements) => execute(own.href, statements),
+    stop: () => execute(address, `DROP DATABASE ${name} WITH (FORCE)`),
   }
 }
