@@ -6,6 +6,7 @@ export type Dialect =
   | 'rest'
   | 'search'
   | 'chat'
+  | 'ag-ui'
   | 'completions'
   | 'responses'
   | 'mcp'
@@ -79,6 +80,15 @@ const ways: Record<Dialect, Way> = {
       return { id: contextId ?? messageId, messages: [message], trigger: 'submit-message' }
     },
     isRight: (body) => body.includes('"finishReason":"stop"') && body.includes('data: [DONE]'),
+  },
+  /** Streams only. */
+  'ag-ui': {
+    path: ({ agentId }) => `/api/v1/ag-ui/${agentId}`,
+    body: ({ text }, messageId, contextId) => {
+      const messages = [{ id: messageId, role: 'user', content: text }]
+      return { threadId: contextId ?? messageId, runId: messageId, protocolVersion: '1.0', messages }
+    },
+    isRight: (body) => body.includes('"outcome":{"type":"success"}'),
   },
   /** Streams only. A session with a name, as Open WebUI has: the record is the history. */
   completions: {

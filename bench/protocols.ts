@@ -18,6 +18,7 @@ import { bin, startArgs } from './start-up.ts'
 const protocols: readonly { name: string; dialect: Dialect }[] = [
   { name: 'A2A, simple dialect', dialect: 'agentserve' },
   { name: 'useChat', dialect: 'chat' },
+  { name: 'AG-UI', dialect: 'ag-ui' },
   { name: 'chat completions', dialect: 'completions' },
   { name: 'responses', dialect: 'responses' },
   { name: 'A2A 1.0, JSON-RPC', dialect: 'official' },

@@ -7,14 +7,18 @@ type Turns = Pick<Services, 'sessions' | 'runs'>
 
 const pageSizes = [10, 100, 200, 700]
 
-/** The turn that a posted user message began, among the latest 1,000 of the conversation; undefined also for an unknown chat. */
+/**
+ * The turn that a posted user message began, among the latest 1,000 of the conversation, or the first `pages` of them: the first one has
+ * 10 turns. Undefined also for an unknown chat.
+ */
 export async function findTurn(
   { sessions }: Pick<Turns, 'sessions'>,
   chatId: string,
   messageId: string,
+  pages = pageSizes.length,
 ): Promise<{ run: RunRecord; message: Message } | undefined> {
   let before: string | undefined
-  for (const size of pageSizes) {
+  for (const size of pageSizes.slice(0, pages)) {
     const page = await unlessUnknown(
       sessions.history(chatId, size, false, before === undefined ? undefined : { before }),
     )

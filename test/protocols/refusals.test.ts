@@ -20,6 +20,13 @@ const shapes = {
     expect(headers.get('x-error-code')).toMatch(/^[a-z_]+$/)
     expect(said).toMatch(/^[A-Z][^{}\n]*\.?$/)
   },
+  'an error of the API': ({ headers, json }: Answer) => {
+    expect(headers.get('content-type')).toMatch(/^application\/json/)
+    expect(json).toEqual({
+      error: expect.objectContaining({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) }),
+      request_id: expect.any(String),
+    })
+  },
   'an error of JSON-RPC': ({ json }: Answer) => {
     expect(json).toEqual({ jsonrpc: '2.0', id: null, error: expect.objectContaining({ message: expect.any(String) }) })
     expect(json.error.code).toBeLessThan(-32000)
@@ -54,6 +61,7 @@ const rpc = (method: string) => ({ jsonrpc: '2.0', id: 1, method, params: {} })
 const ways: { way: string; path: string; body: object; shape: keyof typeof shapes }[] = [
   { way: 'useChat', path: '/chat/echo', body: { id: 'c1', messages: [] }, shape: 'one sentence' },
   { way: 'the end of a chat', path: '/chat/echo/c1/stop', body: {}, shape: 'one sentence' },
+  { way: 'AG-UI', path: '/ag-ui/echo', body: { threadId: 't1', runId: 'r1' }, shape: 'an error of the API' },
   { way: 'A2A 1.0', path: '/a2a/agents/echo', body: rpc('SendMessage'), shape: 'an error of JSON-RPC' },
   { way: 'A2A 0.3', path: '/a2a/agents/echo', body: rpc('message/send'), shape: 'an error of JSON-RPC' },
   { way: 'A2A over HTTP+JSON', path: '/a2a/agents/echo/message:send', body: {}, shape: 'an error of HTTP+JSON' },

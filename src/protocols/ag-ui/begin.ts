@@ -5,7 +5,7 @@ import type { RunRecord } from '../../core/run.ts'
 import { kindOf } from '../../core/waiting.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { RunHandle, StartGiven, StartRun } from '../../service/services.ts'
-import { assertFew, withContents } from '../kept-file.ts'
+import { assertFew, type PostedPart, withContents } from '../kept-file.ts'
 import { firstSeqOf } from '../stretch.ts'
 import { findTurn } from '../turns.ts'
 import type { AgUiServices } from './ag-ui.ts'
@@ -116,9 +116,11 @@ async function newestTurn({ sessions }: AgUiServices, threadId: string): Promise
 async function start(beginning: Beginning, newest: RunRecord | undefined): Promise<Begun> {
   const { services, request, agentId, input, maxFiles, fileIdOf } = beginning
   const { threadId, runId, messages, earlier, options } = input
-  const posted = messages.slice(earlier)
+  const posted = messages.slice(earlier).map(({ id, fields, path }): ReadMessage => {
+    return { id, parts: readContent(fields.content, `${path}.content`, fileIdOf) }
+  })
   const last = posted.at(-1)
-  const parts = posted.flatMap(({ fields, path }) => readContent(fields.content, `${path}.content`, fileIdOf))
+  const parts = unanswered(posted, newest).flatMap((message) => message.parts)
   if (parts.length === 0 || last === undefined) throw invalid('The message of the user has no content.', 'messages')
   assertFew(parts, maxFiles, 'messages')
   const { given, ignored } = givenIn(beginning, newest === undefined)
@@ -149,6 +151,21 @@ async function start(beginning: Beginning, newest: RunRecord | undefined): Promi
   }
 }
 
+interface ReadMessage {
+  id: string
+  parts: PostedPart[]
+}
+
+/** Without what has a turn of its own already, which came to no answer: it is in the record. */
+function unanswered(posted: readonly ReadMessage[], newest: RunRecord | undefined): readonly ReadMessage[] {
+  const input = newest?.messages.find(({ role }) => role === 'user')
+  const known = posted.findLastIndex(({ id }) => id === input?.message_id)
+  if (known < posted.length - 1) return posted.slice(known + 1)
+  // The last turn again: of all these messages, or of the last one.
+  const isOfAll = posted.flatMap(({ parts }) => parts).length <= (input?.parts.length ?? 0)
+  return isOfAll ? posted : posted.slice(-1)
+}
+
 /** The turn whose message comes again under another run: to be answered anew, or edited. */
 async function replacedBy(
   { services, input }: Beginning,
@@ -161,7 +178,9 @@ async function replacedBy(
   }
   const said = messages.findLast(({ role, id }) => role === 'assistant' && runOfMessage(id) !== undefined)
   if (said !== undefined && runOfMessage(said.id) === newest.run_id) return undefined
-  return (await findTurn(services, input.threadId, messageId))?.run.run_id
+  // A client that sends its last message alone says nothing of the turns before it, with each message.
+  const pages = said === undefined ? 1 : undefined
+  return (await findTurn(services, input.threadId, messageId, pages))?.run.run_id
 }
 
 /** `isNew`: the thread. */

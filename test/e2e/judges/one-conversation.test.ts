@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectA2A } from '../../judges/a2a.ts'
+import { openAgent, versions } from '../../judges/ag-ui.ts'
 import { openChat, reloadChat, textOf } from '../../judges/chat.ts'
 import { connectMcp } from '../../judges/mcp.ts'
 import { textOf as completionText, openOpenAI, outputText } from '../../judges/openai.ts'
@@ -53,6 +54,14 @@ test('one conversation goes through every way in, and is shown whole', async () 
   const task = await a2a.send({ text: 'From A2A', contextId: session })
   expect(task).toMatchObject({ state: 'completed', contextId: session })
   expectNext(task.text, 'From A2A')
+
+  for (const version of versions) {
+    const agent = await openAgent(version, { url: `${url}/api/v1/ag-ui/recall`, threadId: session })
+    await agent.connectAgent()
+    expect(agent.messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(texts)
+    await agent.say(`From AG-UI ${version}`).runAgent()
+    expectNext(String(agent.messages.at(-1)?.content), `From AG-UI ${version}`)
+  }
 
   const history = await own.sessions.history(session)
   const said = history.messages.filter(({ role }) => role === 'user').map(({ content }) => content)

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { versions as agUiVersions, openAgent } from '../../judges/ag-ui.ts'
 import { connectMcp, mcpClients } from '../../judges/mcp.ts'
 import { failureOf, openOpenAI, outputText, textOf, versions } from '../../judges/openai.ts'
 import { type JudgedServer, newName, startJudged } from './judged-server.ts'
@@ -60,6 +61,38 @@ describe.each(versions)('openai %i', (version) => {
       expect(last).not.toContain(`I am ${user === first ? second : first}`)
     }
   })
+})
+
+test.each(agUiVersions)('AG-UI %s does not find the thread and the runs of another user', async (version) => {
+  const threadId = newName('ann')
+  const of = (user: string, id = threadId) =>
+    openAgent(version, {
+      url: `${judged.url}/api/v1/ag-ui/clerk`,
+      threadId: id,
+      headers: { Authorization: `Bearer ${keyOf(user)}` },
+    })
+  const ann = await of('ann')
+  await ann.say('A secret').runAgent()
+  const resume = ann.pendingInterrupts.map(({ id }) => ({
+    interruptId: id,
+    status: 'resolved' as const,
+    payload: true,
+  }))
+  expect(resume).toHaveLength(1)
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => said.mockRestore())
+  const ben = await of('ben')
+  await expect(ben.connectAgent()).rejects.toThrow('HTTP 404')
+  await expect(ben.say('What was said?').runAgent()).rejects.toThrow('HTTP 404')
+  for (const id of [threadId, newName('ben')]) {
+    const other = await of('ben', id)
+    await other.say('Let it pass').runAgent({ resume })
+    expect(other.end).toMatchObject({ type: 'RUN_ERROR', code: 'interrupt_mismatch' })
+    expect(JSON.stringify(other.events)).not.toContain('secret')
+  }
+  await ann.runAgent({ resume })
+  expect(ann.end).toMatchObject({ outcome: { type: 'success' } })
+  await expect((await of('nobody')).say('Hello').runAgent()).rejects.toThrow('HTTP 401')
 })
 
 test.each(mcpClients)('%s does not find the sessions and runs of another user', async (client) => {

@@ -133,6 +133,26 @@ describe('POST /ag-ui/{agent}', () => {
     ])
   })
 
+  test('a message that came to no answer is not said again with the next one', async () => {
+    const silent = runnable(async function* ({ text }) {
+      if (text !== '') throw new Error('no luck')
+      yield 'nothing'
+    })
+    const server = await openAgUi({ recall, silent })
+    const [one, two, three] = [user('u1', 'one'), user('u2', 'two'), user('u3', 'three')]
+    await server.post('silent', input('t1', 'r1', [one]))
+    await server.post('silent', input('t1', 'r2', [one, two]))
+    const again = await server.post('recall', input('t1', 'r3', [one, two]))
+    expect(heard(again.events)).toMatchObject({ text: 'two', before: ['user: one'] })
+    await server.post('silent', input('t3', 'r1', [one]))
+    await server.post('silent', input('t3', 'r2', [one, two]))
+    const next = await server.post('recall', input('t3', 'r3', [one, two, three]))
+    expect(heard(next.events)).toMatchObject({ text: 'three', before: ['user: one', 'user: two'] })
+    const both = await server.post('recall', input('t2', 'r1', [one, two]))
+    expect(heard(both.events).text).toBe('onetwo')
+    expect(heard((await server.post('recall', input('t2', 'r2', [one, two]))).events).text).toBe('onetwo')
+  })
+
   test('a thread that is new here is told what its client remembers', async () => {
     const server = await openAgUi({ recall })
     const greeting = { id: 'hi', role: 'assistant', content: 'How can I help?' }

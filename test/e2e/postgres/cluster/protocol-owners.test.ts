@@ -40,6 +40,7 @@ describePostgres('protocols of two instances with keys', () => {
     await expect.poll(() => stream.frames().join('')).toContain('a secret')
     const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params })
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
+    const thread = { threadId: 'of-ann', runId: 'r1', messages: [{ id: 'm', role: 'user', content: 'hi' }] }
     for (const { url } of [a, b]) {
       const as = (user: string) => async (path: string, body?: object) => {
         const answer = await ask(url, path, { headers: of(user), ...(body && { body }) })
@@ -50,6 +51,8 @@ describePostgres('protocols of two instances with keys', () => {
         [await asBen('/chat/secret/of-ann'), 404, undefined],
         [await asBen('/chat/secret/of-ann/stream'), 204, undefined],
         [await asBen('/chat/secret/of-ann/stop', {}), 200, undefined],
+        [await asBen('/ag-ui/secret/threads/of-ann'), 404, 'session_not_found'],
+        [await asBen('/ag-ui/secret', thread), 404, 'session_not_found'],
         [await asBen('/a2a/agents/secret', rpc('GetTask', { id: stream.runId })), 200, -32001],
         [await asBen('/a2a/agents/secret', rpc('CancelTask', { id: stream.runId })), 200, -32001],
         [await asBen('/a2a/agents/secret', rpc('tasks/get', { id: stream.runId })), 200, -32001],
