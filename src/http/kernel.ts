@@ -27,6 +27,10 @@ export interface Kernel {
   requestIds(): string[]
   /** From now on, refusals say that another server will answer. */
   leave(): void
+  /** Connections close after their next answer. */
+  startDraining(): void
+  /** Takes no new connections. Those that are there are served. */
+  stopAccepting(): void
   /**
    * Stops accepting and closes idle connections. Active requests get the deadline, then they are cut. Producers of
    * streams should have ended them before. Resolves when every connection is closed.
@@ -58,9 +62,14 @@ export function createKernel(options: KernelOptions): Kernel {
       throw error
     }
   }
+  let closed: Promise<void> | undefined
+  const stopAccepting = (): Promise<void> => {
+    const open = server
+    closed ??= open === undefined ? Promise.resolve() : new Promise((resolve) => open.close(() => resolve()))
+    return closed
+  }
   const shutDown = async (deadlineMs: number): Promise<void> => {
-    const closed =
-      server === undefined ? Promise.resolve() : new Promise<void>((resolve) => server?.close(() => resolve()))
+    const closed = stopAccepting()
     pipeline.startClosing(() => server?.closeIdleConnections())
     // node counts a connection without any bytes as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
@@ -81,6 +90,8 @@ export function createKernel(options: KernelOptions): Kernel {
     requestIds: () => pipeline.requestIds(),
     inject,
     leave: () => pipeline.leave(),
+    startDraining: () => pipeline.startDraining(),
+    stopAccepting: () => void stopAccepting(),
     async listen(address) {
       pipeline.setBoundHost('path' in address ? 'localhost' : address.host)
       server = openServer(settings, pipeline)

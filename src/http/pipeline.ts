@@ -30,6 +30,8 @@ export interface Pipeline {
   interrupt(socket: object, error: AppError): boolean
   /** From now on, refusals with `unavailable` say that another server will answer. */
   leave(): void
+  /** Connections close after their answer: proxies that keep them find out in time, and open new ones elsewhere. */
+  startDraining(): void
   /** New requests are `unavailable`, connections close after their answer. */
   startClosing(onIdle: () => void): void
   requestIds(): string[]
@@ -63,6 +65,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let table = createRouteTable([])
   let whenClosing: (() => void) | undefined
   let isLeaving = false
+  let isDraining = false
 
   const done = (exchange: Exchange) => {
     if (!active.delete(exchange.serial)) return
@@ -93,7 +96,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
     exchange.runId = one(reply.headers?.['X-Run-Id']) ?? exchange.runId
     exchange.sessionId = one(reply.headers?.['X-Session-Id']) ?? exchange.sessionId
-    if (whenClosing !== undefined) exchange.closeConnection = true
+    if (isDraining || whenClosing !== undefined) exchange.closeConnection = true
     if (isStream(reply.body)) {
       streams++
       return writeStream(exchange, reply, reply.body).finally(() => streams--)
@@ -214,6 +217,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     },
     leave() {
       isLeaving = true
+    },
+    startDraining() {
+      isDraining = true
     },
     startClosing(onIdle) {
       whenClosing = onIdle

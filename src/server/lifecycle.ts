@@ -6,6 +6,8 @@ import { pause, within } from '../runtime/abort.ts'
 import type { ShutdownOptions } from './types.ts'
 
 const lastEventsMs = 1_000
+/** For requests on connections that were accepted last. */
+const lastRequestsMs = 500
 const minDisposeMs = 2_000
 
 /** Registers a release for when the server closes, in reverse order. */
@@ -23,6 +25,10 @@ export interface LifecycleSteps {
   announce(bound: Bound, onClose: OnClose): Promise<void>
   /** Called once connections are accepted. */
   onListening(): unknown
+  /** Tells clients that this server will stop; it still answers. */
+  startDraining(): void
+  /** No new connections; requests that are on their way are answered. */
+  stopAccepting(): void
   /** Ends active runs, at the latest after the deadline. May be called again with a shorter one. */
   endRuns(deadlineMs: number): Promise<void>
   closeConnections(deadlineMs: number): Promise<void>
@@ -119,7 +125,12 @@ export class Lifecycle {
     if (ms === 0 || !this.#isOpen || this.#closed !== undefined) return
     this.#isDraining = true
     const stopped = signal === undefined ? this.signal : AbortSignal.any([signal, this.signal])
-    await pause(ms, stopped).catch(() => {})
+    this.#steps.startDraining()
+    const lastMs = Math.min(lastRequestsMs, ms / 2)
+    await pause(ms - lastMs, stopped).catch(() => {})
+    if (stopped.aborted) return
+    this.#steps.stopAccepting()
+    await pause(lastMs, stopped).catch(() => {})
   }
 
   #open(): Promise<void> {

@@ -173,6 +173,8 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       },
       // Commands ask for it when they need it.
       onListening: () => socket ?? config.ingest(),
+      startDraining: () => kernel.startDraining(),
+      stopAccepting: () => kernel.stopAccepting(),
       endRuns: (deadlineMs) => runs.shutdown(deadlineMs),
       closeConnections(deadlineMs) {
         if (program) kernel.leave()

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { AppError } from '../../src/core/error.ts'
@@ -118,6 +121,32 @@ test('a server that drains says so, and answers until the drain ends', async () 
   await closing
   await expect(run(server)).rejects.toThrow()
   await server.close()
+})
+
+test('a drain closes connections after their answer, and answers those that come last', async () => {
+  const server = await started({ sessionStorage: 'memory', logger: silentLogger })
+  const { hostname, port } = new URL(server.url)
+  const open = async () => {
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    return socket
+  }
+  const ask = async (socket: Socket) => {
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    return text(socket)
+  }
+  const [first, last] = [await open(), await open()]
+  const closing = server.server.shutdown({ drain: '1s', deadline: 0 })
+  // The answer ends with the connection.
+  expect(await ask(first)).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s)
+  const refused = () =>
+    open().then(
+      (socket) => socket.destroy(),
+      (error) => error.code,
+    )
+  await expect.poll(refused, { interval: 10 }).toBe('ECONNREFUSED')
+  expect(await ask(last)).toMatch(/^HTTP\/1\.1 200 /)
+  await closing
 })
 
 test('a drain ends when the server is shut down without one', async () => {

@@ -5,12 +5,43 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { drainMs } from '../../../src/cli/dev/serve.ts'
+import { resolveConfig } from '../../../src/config/resolve.ts'
+import { startPatienceMs } from '../../../src/server/database/database.ts'
+import { configParts } from '../../../src/server.ts'
+import { knownVariables, milliseconds, parseDockerfile, readDeployed, variablesIn } from '../../support/deploy/files.ts'
 import { describePostgres } from '../../support/postgres/describe-postgres.ts'
 import { findPort } from '../../support/postgres/port.ts'
 import { testPostgres } from '../../support/postgres/test-postgres.ts'
 import { bin, createProject, environment, root } from '../../support/program.ts'
 
 const run = promisify(execFile)
+
+const file = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true })
+
+test('the servers of compose.yaml can write little, and have the time to end', () => {
+  const { server } = resolveConfig({ user: { agents: {} }, root: '/', purpose: 'program', parts: configParts })
+  const names = Object.keys(file.services).filter((name) => name.startsWith('server-'))
+  expect(names).toHaveLength(3)
+  for (const name of names) {
+    const service = file.services[name]
+    const { read_only, tmpfs, volumes, init, cap_drop, security_opt } = service
+    expect({ read_only, tmpfs, volumes, init, cap_drop, security_opt }).toEqual({
+      ...{ read_only: true, tmpfs: ['/tmp'], volumes: [service.environment.AGENTSERVE_DATA], init: true },
+      ...{ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] },
+    })
+    expect(milliseconds(service.stop_grace_period)).toBeGreaterThan(drainMs + server.stopWithinMs + 5_000)
+    expect(milliseconds(service.healthcheck.start_period)).toBeGreaterThan(startPatienceMs)
+  }
+  const image = parseDockerfile(file.services['server-1'].build.dockerfile_inline)
+  const last = (name: string) => image.filter((one) => one.name === name).at(-1)?.args
+  const own = parseDockerfile(readDeployed('Dockerfile'))
+  for (const name of ['USER', 'RUN']) expect(own.filter((one) => one.name === name).at(-1)?.args).toBe(last(name))
+  const proxied = file.configs.proxy.content
+  expect(proxied).toContain(`health_uri ${server.healthPath}/ready`)
+  for (const name of names) expect(proxied).toContain(`${name}:8080`)
+  expect(variablesIn(JSON.stringify(file)).filter((name) => !knownVariables.has(name))).toEqual([])
+})
 
 describePostgres('compose.yaml', () => {
   test('starts a server whose secrets are in files, and sees when it is ready', async () => {
@@ -34,7 +65,7 @@ describePostgres('compose.yaml', () => {
         .replace('postgres://agents:', `postgres://${username}:`)
         .replace('@postgres/agents', `@${host}/${database.name}`)
         .replaceAll('8080', String(port))
-    const { services } = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true })
+    const { services } = file
     const [shell, ...parameters] = services['server-1'].command.map(here)
     const child = spawn(shell, parameters, {
       cwd: project.folder,

@@ -6,6 +6,7 @@ const read = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`
 
 /** Signed by itself, for `database.example`. */
 export const certificate = read('certificate.pem')
+export const key = read('key.pem')
 
 const requestBytes = 8
 
@@ -44,7 +45,7 @@ export function openTlsProxy(url: string): Promise<Door> {
         return
       }
       socket.write('S')
-      const plain = new TLSSocket(socket, { isServer: true, cert: certificate, key: read('key.pem') })
+      const plain = new TLSSocket(socket, { isServer: true, cert: certificate, key })
       const behind = connect(Number(port), hostname)
       const end = () => {
         plain.destroy()
