@@ -79,7 +79,7 @@ export function termReads({ search }: KnowledgeDatabase) {
         `SELECT word FROM (
            SELECT word, count(*) AS shared FROM term CROSS JOIN unnest(trigrams) AS trigram
            WHERE collection = $1 AND trigrams && $2::text[] AND trigram = ANY($2::text[])
-           GROUP BY word ORDER BY shared DESC, word LIMIT 200) AS found
+           GROUP BY word) AS found
          WHERE word <> $3::text
          ORDER BY shared * 1.0 / (length(word) + $4::int - shared) DESC, word LIMIT $5`,
         [collection, trigrams, word, trigrams.length, limit],
