@@ -4,12 +4,13 @@ import { table } from './postgres/report.ts'
 import { thisBuild } from './start-up.ts'
 import { measureOpen, type Open } from './streams/measure.ts'
 import { lineThrough, missBy, predict } from './streams/model.ts'
+import { measureStored } from './streams/stored.ts'
 import { measuredOn, writeInto } from './write-into.ts'
 
 /*
  * What quiet streams of runs cost, on the instance of the runs and on another one, with Postgres: memory and processor time at
  * `--counts` (1000,5000), what a line through them says of `--check` (10000), and what is measured there. Watches each for
- * `--seconds` (30). Fails when a prediction misses by more than 20 %. `--write`: into docs/scaling.md.
+ * `--seconds` (30). Then what runs of one fragment and `--megabytes` (200) of events take in Postgres. Fails when a prediction misses by more than 20 %. `--write`: into docs/scaling.md.
  */
 
 const { values: options } = parseArgs({
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
     counts: { type: 'string', default: '1000,5000' },
     check: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '30' },
+    megabytes: { type: 'string', default: '200' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -30,6 +32,8 @@ for (const streams of [...counts, check]) {
   measured.push(await measureOpen(thisBuild, streams, Number(options.seconds) * 1000))
 }
 const checked = measured.at(-1) as Open
+console.error('what is stored')
+const stored = await measureStored(thisBuild, Number(options.seconds) * 300, Number(options.megabytes))
 
 interface Figure {
   name: string
@@ -85,6 +89,27 @@ const markdown = [
       'missed by',
     ],
     rows,
+  ),
+  table(
+    ['Stored in Postgres', 'on the disk', 'CPU of node', 'CPU of Postgres'],
+    [
+      [
+        `a run of one fragment in a new session (of ${stored.runs.toLocaleString('en')})`,
+        kilobytes(stored.bytesPerRun),
+        `${stored.nodeMsPerRun.toFixed(3)} ms`,
+        `${stored.postgresMsPerRun.toFixed(3)} ms`,
+      ],
+      [
+        `1 GB of fragments of 1,000 characters, recorded (of ${stored.eventMegabytes} MB)`,
+        `${stored.diskGigabytes.toFixed(2)} GB`,
+        ...[stored.write.node, stored.write.postgres].map((seconds) => `${seconds.toFixed(0)} s`),
+      ],
+      [
+        'the same, read on another instance',
+        '–',
+        ...[stored.read.node, stored.read.postgres].map((seconds) => `${seconds.toFixed(0)} s`),
+      ],
+    ],
   ),
 ].join('\n\n')
 console.log(markdown)

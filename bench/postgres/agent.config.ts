@@ -3,6 +3,13 @@ import shared from '../agent.config.ts'
 
 /* The agents of the benchmark on Postgres, whose address is in AGENTSERVE_DATABASE_URL. */
 
+/** 1,000 characters of words that are never the same, so that little can be packed away. */
+function prose(): string {
+  let text = ''
+  while (text.length < 1_000) text += `${Math.random().toString(36).slice(2, 9)} `
+  return text.slice(0, 1_000)
+}
+
 export default defineConfig({
   agents: {
     ...shared.agents,
@@ -11,6 +18,15 @@ export default defineConfig({
       async *run({ signal }) {
         yield 'begun'
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      },
+    }),
+    prose: agent({
+      description: 'As many fragments of 1,000 characters as the text says, all different.',
+      async *run({ text }) {
+        for (let index = 0; index < Number(text); index++) {
+          yield prose()
+          if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+        }
       },
     }),
     stamped: agent({
