@@ -62,9 +62,34 @@ const figures: Figure[] = [
 /** Below this part of a core a figure is the noise of the clock: hundredths of a second. */
 const leastShare = 0.02
 
+const lineOf = (of: Figure['of']) =>
+  lineThrough(measured.slice(0, -1).map((open) => ({ streams: open.streams, value: of(open) })))
+
+/** Connections of a usual Postgres (100) by those of a server (11). */
+const serversOfCell = 8
+/** Of the readers, those that have come back to another server than that of their run. */
+const elsewhere = 0.1
+
+/** So many quiet streams, in cells: servers with as many streams as were checked, and a database for each cell. */
+function computed(streams: number): string[] {
+  const servers = Math.ceil(streams / check)
+  const cells = Math.ceil(servers / serversOfCell)
+  const each = streams / servers
+  const bytes = predict(
+    lineOf((open) => open.streamsBytes),
+    each,
+  )
+  const share = (of: Figure['of']) => Math.max(0, predict(lineOf(of), each)) * servers
+  const node = share((open) => open.onOwn.owner) + elsewhere * share((open) => open.onOther.other)
+  const postgres = share((open) => open.onOwn.postgres) + elsewhere * share((open) => open.onOther.postgres)
+  const cores = (amount: number) => amount.toFixed(1)
+  const counts = [streams, cells, servers].map((count) => count.toLocaleString('en'))
+  return [...counts, `${((bytes * servers) / 2 ** 30).toFixed(1)} GB`, cores(node), cores(postgres)]
+}
+
 const missed: string[] = []
 const rows = figures.map(({ name, of, show, showEach }) => {
-  const line = lineThrough(measured.slice(0, -1).map((open) => ({ streams: open.streams, value: of(open) })))
+  const line = lineOf(of)
   const [predicted, value] = [predict(line, check), of(checked)]
   const miss = missBy(predicted, value)
   const isNoise = show === percent && value < leastShare
@@ -89,6 +114,11 @@ const markdown = [
       'missed by',
     ],
     rows,
+  ),
+  'Computed from the lines, not measured, for streams of which one in ten is read on another server:',
+  table(
+    ['Open streams', 'cells', 'servers', 'memory of the servers', 'cores of node', 'cores of Postgres'],
+    [check, 100_000, 1_000_000].map(computed),
   ),
   table(
     ['Stored in Postgres', 'on the disk', 'CPU of node', 'CPU of Postgres'],
