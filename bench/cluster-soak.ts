@@ -6,6 +6,7 @@ import { startPostgres } from '../test/support/postgres/server.ts'
 import { Balanced } from './cluster/balanced.ts'
 import { createShared, startClients } from './cluster/clients.ts'
 import { mountSmallDisk, type SmallDisk } from './cluster/disk.ts'
+import { verifyDocuments } from './cluster/documents.ts'
 import { verifyEffects } from './cluster/effects.ts'
 import { type Happened, playFaults } from './cluster/faults.ts'
 import { startLiveReaders } from './cluster/live-readers.ts'
@@ -111,6 +112,7 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
     const looks = await watch.stop()
     await readers.verify()
     const ends = await verify(told, all)
+    await verifyDocuments(told, all)
     const executed = await verifyEffects(told, instances.effects)
     for (const instance of all) onEnd(instance, (await instance.stop()).stderr)
     for (const what of logs.falseDeaths(faults)) told.wrong(what)

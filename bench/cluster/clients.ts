@@ -13,6 +13,7 @@ import {
 } from './asking.ts'
 import type { Balanced } from './balanced.ts'
 import { conversations } from './conversations.ts'
+import { documents } from './documents.ts'
 import { protocols } from './protocols.ts'
 import { between, pick } from './random.ts'
 import { readOn } from './reading.ts'
@@ -177,6 +178,7 @@ const count: Client = async (client, name) => {
 const kinds: Record<string, Client> = {
   ...{ send, queue, refuse, interrupt, inBackground, stream, cancel, approve, count },
   ...conversations,
+  ...documents,
   ...protocols,
 }
 

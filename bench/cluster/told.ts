@@ -40,6 +40,8 @@ export class Told {
   readonly deleted = new Set<string>()
   /** The content of files by their path. */
   readonly files = new Map<string, string>()
+  /** By source, the word of a document that is in the knowledge base; undefined once it was said to be deleted. */
+  readonly documents = new Map<string, string | undefined>()
   readonly violations: string[] = []
   readonly troubles = new Troubles()
   /** Answers by what was asked and what came. */

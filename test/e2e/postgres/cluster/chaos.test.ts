@@ -8,7 +8,7 @@ describeOwnPostgres('three instances on one Postgres', () => {
   test('keep what they have said, whatever goes wrong for a minute', { timeout: 240_000 }, async () => {
     const seed = Math.floor(seededRandom()() * 2 ** 31)
     const soak = await soakCluster({
-      ...{ seed, seconds: 60, clients: 12, longestMs: 20_000 },
+      ...{ seed, seconds: 60, clients: 24, longestMs: 20_000 },
       first: ['rolling restart', 'long stop', 'kill', 'clock'],
     })
     onTestFailed(() => console.error(describeSoak(soak)))
