@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import { type Fields, requestOf } from '../../src/studio/again/edits.ts'
 
 const nothing: Fields = { after: 'ask', drop: [], settings: {} }
-const before = { input: 'When?', output: { open: 9 }, isTool: false, isCall: false }
+const before = { input: 'When?', instructions: 'Be kind.', output: { open: 9 }, isTool: false, isCall: false }
 
 test('what is left as it is, is not sent', () => {
   const fields: Fields = { ...nothing, input: 'When?', instructions: ' ', model: '', settings: { temperature: '' } }
+  const same = requestOf({ ...fields, instructions: 'Be kind.', mode: '', filters: ' ' }, undefined, before, 1)
+  expect(same).toEqual({ after: 'ask', times: 1, keep: 'no' })
   expect(requestOf(fields, undefined, before, 1)).toEqual({ after: 'ask', times: 1, keep: 'no' })
 })
 
@@ -24,6 +26,14 @@ test('each change is an edit, the input only from the beginning', () => {
     edit: { ...edit, passages: { drop: ['c1'], limit: 3 } },
   })
   expect(requestOf(fields, 9, before, 1).edit).not.toHaveProperty('input')
+})
+
+test('another mode, limit or filters search anew, and filters are an object in JSON', () => {
+  const fields: Fields = { ...nothing, mode: 'keyword', limit: '2', filters: '{"topic":"office"}' }
+  expect(requestOf(fields, 5, before, 1).edit).toEqual({
+    passages: { mode: 'keyword', limit: 2, filters: { topic: 'office' } },
+  })
+  expect(() => requestOf({ ...nothing, filters: '[' }, 5, before, 1)).toThrow('Filters must be an object in JSON')
 })
 
 test('the output of a tool stays what it was, text or JSON', () => {

@@ -85,3 +85,14 @@ test('nothing is added to a run whose beginning is missing', async () => {
   opened.received(text('top', 7))
   expect(opened.events.all).toEqual([])
 })
+
+test('of a run whose end has come by the live stream, nothing more is read', async () => {
+  const done = event('top', 2, { type: 'run_end', status: 'completed', usage: null })
+  const { opened, server, head } = fake({ top: [begin('top'), done] })
+  await expect.poll(() => opened.run.value?.status).toBe('running')
+  for (const one of [begin('top'), done]) opened.received(one)
+  server.holds = true
+  opened.runChanged({ ...head('top'), status: 'completed' })
+  await Promise.resolve()
+  expect([server.reads, opened.error.value]).toEqual([[], ''])
+})

@@ -1,8 +1,10 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { kinds } from '../run/words.ts'
+import { mostTries } from '../state/address.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed } from './asides.ts'
@@ -26,6 +28,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const { events, run } = opened
   const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [], settings: {} })
   const [problem, setProblem] = useState('')
+  const [times, setTimes] = useState(mostTries)
   const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
   const [result] = step === undefined ? [] : events.records.of(step).filter(({ type }) => type === 'tool_result')
   const output = result?.type === 'tool_result' ? result.output : undefined
@@ -33,6 +36,18 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const isText = said?.parts.every(({ type }) => type === 'text') === true
   const hits = passagePairs(events.all, []).flatMap(([hit]) => (hit === undefined ? [] : [hit]))
   const model = events.all.find((event) => event.type === 'model_call_start')
+  const agentId = run.value?.entity_id
+  const hasModel = model !== undefined
+  const [own, setOwn] = useState('')
+  useEffect(() => {
+    if (!hasModel || agentId === undefined || studio.me.value?.can.config !== true) return
+    studio.client.agents.get(agentId, { include: 'config' }).then(
+      ({ config }) => setOwn(config.instructions ?? ''),
+      () => {
+        // The field says that they are as they are.
+      },
+    )
+  }, [studio, agentId, hasModel])
   const put = (change: Partial<Fields>) => setFields({ ...fields, ...change })
   const area = (label: string, key: 'input' | 'instructions' | 'output', value: string, placeholder = '') => (
     <label>
@@ -56,6 +71,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
           const times = event.submitter instanceof HTMLButtonElement ? Number(event.submitter.value) : 1
           const before = {
             input: said?.content ?? '',
+            instructions: own,
             output,
             isTool: step?.kind === 'tool',
             isCall: step?.kind === 'model',
@@ -71,7 +87,14 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
         <select
           value={from === undefined ? 0 : (step?.seq ?? 0)}
           onChange={({ currentTarget }) => {
-            const { output: _output, messages: _messages, limit: _limit, ...others } = fields
+            const {
+              output: _output,
+              messages: _messages,
+              limit: _limit,
+              mode: _mode,
+              filters: _filters,
+              ...others
+            } = fields
             setFields({ ...others, drop: [] })
             onFrom(Number(currentTarget.value))
           }}
@@ -100,7 +123,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
       ) : null}
       {model === undefined ? null : (
         <>
-          {area('Instructions', 'instructions', '', 'as they are')}
+          {area('Instructions', 'instructions', own, 'as they are')}
           <label>
             Model{' '}
             <input
@@ -142,6 +165,23 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
               onInput={({ currentTarget }) => put({ limit: currentTarget.value })}
             />
           </label>
+          <label>
+            Mode{' '}
+            <select value={fields.mode ?? ''} onChange={({ currentTarget }) => put({ mode: currentTarget.value })}>
+              <option value="">as it was</option>
+              {searchModes.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Filters{' '}
+            <input
+              value={fields.filters ?? ''}
+              placeholder="as they were, or as JSON"
+              onInput={({ currentTarget }) => put({ filters: currentTarget.value })}
+            />
+          </label>
           {hits.map((hit) => (
             <label key={hit.chunk_id}>
               <input
@@ -175,9 +215,20 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
         <button type="submit" class="primary" value="1" disabled={isSending}>
           Run again
         </button>
-        <button type="submit" value="5" disabled={isSending}>
-          Again ×5
+        <button type="submit" value={times} disabled={isSending}>
+          Again ×{times}
         </button>
+        <label>
+          Times{' '}
+          <input
+            class="short-field"
+            type="number"
+            min={2}
+            max={mostTries}
+            value={times}
+            onInput={({ currentTarget }) => setTimes(Number(currentTarget.value) || mostTries)}
+          />
+        </label>
       </div>
       <p role="alert" class="wrong">
         {problem}

@@ -1,6 +1,9 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { AgainRequest } from '../../wire/again.ts'
+import { SaveTest } from '../conversation/save-test.tsx'
+import { useNarrow } from '../parts/narrow.ts'
+import { TabBar } from '../parts/tabs.tsx'
 import { isEnded } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
@@ -21,6 +24,8 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const [asked, setAsked] = useState<AgainRequest>()
   const [problem, setProblem] = useState('')
   const [isSending, setSending] = useState(false)
+  const isNarrow = useNarrow()
+  const [tab, setTab] = useState<'Diff' | 'A' | 'B'>('Diff')
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (a === undefined) return null
   if (studio.me.value?.can.again !== true) {
@@ -37,6 +42,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   heed(a)
   const trouble = aboutRun(a)
   const b = others[chosen] ?? others[0]
+  const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
   const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
   const start = (request: AgainRequest) => {
     setSending(true)
@@ -55,6 +61,16 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
       })
       .catch((error: unknown) => setProblem(messageOf(error)))
       .finally(() => setSending(false))
+  }
+  /** The session that the test is of, once its last turn is there. */
+  const keepForTest = async (request: AgainRequest) => {
+    const { runs } = await studio.client.runs.again(runId, request)
+    const [kept] = runs
+    if (kept === undefined) throw new Error('The server has begun no run.')
+    for await (const event of await studio.client.runs.events(kept.run_id)) {
+      if (event.type === 'input_required') throw new Error('It waits for you: keep it as a session, and save that.')
+    }
+    return kept.session_id
   }
   return (
     <div class="two">
@@ -77,9 +93,18 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
         {problem}
       </p>
       {others.length < 2 ? null : <Spread a={a} tries={others} chosen={chosen} onChoose={setChosen} />}
+      {isNarrow && b !== undefined ? (
+        <TabBar
+          label="What is shown"
+          tabs={['Diff', 'A', 'B']}
+          wordsOf={(one) => (one === 'B' && b.run.value?.status === 'input_required' ? 'B waits for you' : one)}
+          chosen={tab}
+          onChoose={setTab}
+        />
+      ) : null}
       <div class="lanes">
-        <Lane studio={studio} name="A · as it was" opened={a} />
-        {b === undefined ? null : (
+        {isShown('A') ? <Lane studio={studio} name="A · as it was" opened={a} /> : null}
+        {b === undefined || !isShown('B') ? null : (
           <Lane key={b.runId} studio={studio} name="B · again" opened={b}>
             <div class="bar">
               {asked === undefined ? null : (
@@ -96,6 +121,9 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
                 <button type="button" onClick={() => studio.watch(b.runId)}>
                   Watch file saves
                 </button>
+              ) : null}
+              {asked !== undefined && isEnded(b.run.value) && studio.me.value?.can.tests === true ? (
+                <SaveTest studio={studio} sessionId={() => keepForTest(keeping(asked, 'fork'))} />
               ) : null}
               <button
                 type="button"
@@ -117,7 +145,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
           </Lane>
         )}
       </div>
-      {b === undefined ? null : <Comparison key={b.runId} studio={studio} a={a} b={b} />}
+      {b === undefined || !isShown('Diff') ? null : <Comparison key={b.runId} studio={studio} a={a} b={b} />}
     </div>
   )
 }

@@ -3,8 +3,14 @@ import { useState } from 'preact/hooks'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
+interface SaveTestProps {
+  studio: Studio
+  /** Or what makes one. */
+  sessionId: string | (() => Promise<string>)
+}
+
 /** Makes the conversation a test of the project, in a file that is not there yet. */
-export function SaveTest({ studio, sessionId }: { studio: Studio; sessionId: string }): JSX.Element {
+export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
   const [name, setName] = useState('')
   const [saved, setSaved] = useState<string>()
   const [error, setError] = useState('')
@@ -12,10 +18,11 @@ export function SaveTest({ studio, sessionId }: { studio: Studio; sessionId: str
     event.preventDefault()
     setSaved(undefined)
     setError('')
-    studio.client.tests.save({ session_id: sessionId, name: name.trim() }).then(
-      (test) => setSaved(test.name),
-      (failed: unknown) => setError(messageOf(failed)),
-    )
+    const make = async () => {
+      const of = typeof sessionId === 'string' ? sessionId : await sessionId()
+      setSaved((await studio.client.tests.save({ session_id: of, name: name.trim() })).name)
+    }
+    make().catch((failed: unknown) => setError(messageOf(failed)))
   }
   return (
     <form onSubmit={save}>

@@ -95,8 +95,11 @@ export class OpenedRun {
   async #readEvents(anew?: RunEvents): Promise<void> {
     const { signal } = this.#reading
     const events = anew ?? this.whole.root
-    for await (const event of await this.#client.runs.events(this.runId, { signal, after: events.seq })) {
-      events.add(event as RunEvent)
+    // Nothing follows its end, and a stream without one would be taken for one that was cut.
+    if (!isFinal(events)) {
+      for await (const event of await this.#client.runs.events(this.runId, { signal, after: events.seq })) {
+        events.add(event as RunEvent)
+      }
     }
     if (anew !== undefined) {
       this.#tree.value = this.whole.withRoot(anew)
@@ -137,4 +140,9 @@ export class OpenedRun {
     this.isMissing.value = error instanceof Error && 'status' in error && error.status === 404
     this.error.value = messageOf(error)
   }
+}
+
+/** It has said that it ended, and can't be resumed. */
+function isFinal({ steps: { totals } }: RunEvents): boolean {
+  return ['completed', 'failed', 'cancelled'].includes(totals.status ?? '')
 }

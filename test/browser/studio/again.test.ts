@@ -126,6 +126,30 @@ test('five runs tell how far the answers spread, and one is kept as a session', 
   expect(await end()).toEqual(nothingWrong)
 })
 
+test('on a phone what differs is shown first, and the two runs under tabs', async () => {
+  const { run_id } = await ask('desk')
+  const phone = { viewport: { width: 390, height: 844 } }
+  const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`, phone)
+  const instructions = page.getByLabel('Instructions')
+  await expect.poll(() => instructions.inputValue()).toBe('Answer in one sentence.')
+  await instructions.fill('Be brief.')
+  await page.getByLabel('Tools and steps after it').selectOption('recorded')
+  await page.getByLabel('Times').fill('3')
+  await page.getByRole('button', { name: 'Again ×3' }).click()
+  await page.getByText('The same answer in 3 runs').waitFor()
+  await page.getByRole('tab', { name: 'Diff', selected: true }).waitFor()
+  await page.getByRole('region', { name: 'Answer', exact: true }).getByRole('insertion').first().waitFor()
+  expect([await lane(page, /^A ·/).count(), await lane(page, /^B/).count()]).toEqual([0, 0])
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('tab', { name: 'Diff' }).press('ArrowRight')
+  await lane(page, /^A ·/).getByText('It opens at nine.').waitFor()
+  await page.getByRole('tab', { name: 'B' }).click()
+  await lane(page, /^B/).getByText('Nine.').waitFor()
+  expect(await page.getByRole('region', { name: 'Answer', exact: true }).count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('a try that waits is stopped when it is dropped, and a run that waits is not run again', async () => {
   const { run_id, session_id } = await ask('desk')
   const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`)

@@ -75,3 +75,23 @@ test('a run is asked again without a passage, beside the run that had it', async
   expect(chunks((await read()).sources)).toEqual(chunks(before).slice(1))
   expect(await visited.end()).toEqual(nothingWrong)
 })
+
+test('a run is repeated with a search in another mode and with filters', async () => {
+  const { page, runId, ...visited } = await open()
+  await page.goto(`${server.url}/studio/again/${runId}`)
+  const passages = page.getByRole('group', { name: 'Passages' })
+  await passages.getByLabel('Mode').selectOption('keyword')
+  await passages.getByLabel('Search anew, at most').fill('1')
+  await passages.getByLabel('Filters').fill('kind')
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await page.getByText('Filters must be an object in JSON').waitFor()
+  await passages.getByLabel('Filters').fill('{"kind": "guide"}')
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await page.getByRole('region', { name: /^B/ }).getByText('Lit at dusk').waitFor()
+  const tried = new URL(page.url()).searchParams.get('try')
+  const { text } = await server.call('GET', `/api/v1/runs/${tried}/events`)
+  const [, search = '{}'] = /data: (\{"type":"retrieval".*\})/.exec(text) ?? []
+  expect(JSON.parse(search)).toMatchObject({ mode: 'keyword', limit: 1, filters: { kind: 'guide' } })
+  expect(await visited.end()).toEqual(nothingWrong)
+})

@@ -37,7 +37,8 @@ beforeAll(async () => {
   chromium = await openBrowser()
   model = await openWatchedModel()
   project = await createProject({ 'agent.config.ts': config('Say hours.'), 'made.txt': '' })
-  server = await serve(project, 'dev', [], { MODEL_URL: `${model.url}/v1` })
+  const url = `${model.url}/v1`
+  server = await serve(project, 'dev', [], { MODEL_URL: url, OLLAMA_HOST: model.url })
 })
 afterAll(async () => {
   await chromium?.close()
@@ -153,6 +154,26 @@ test('a tool that is called in another way waits, and code of its own is not run
   const { errors, ...rest } = await end()
   // The server refuses to repeat code of an agent's own.
   expect({ ...rest, errors: errors.filter((error) => !error.includes('400')) }).toEqual(nothingWrong)
+})
+
+test('another model is asked, and a try is saved as a test of the project', async () => {
+  await saved('Say hours.')
+  const { run_id } = await ask('desk', 'Which model?')
+  const { page, end } = await visit(chromium, server.url, `/studio/again/${run_id}`)
+  await page.getByRole('textbox', { name: 'Model' }).fill('ollama/other')
+  await page.getByLabel('Instructions').fill('Say other.')
+  await page.getByLabel('Tools and steps after it').selectOption('recorded')
+  await page.getByRole('button', { name: 'Run again' }).click()
+  const b = page.getByRole('region', { name: /^B/ })
+  await b.getByText('It is open: other.').waitFor()
+  await page.getByRole('row', { name: /^Model compatible\/scripted ollama\/other another/ }).waitFor()
+  expect(model.asked().at(-1)).toBe('other')
+  expect(await lookAt(page)).toEqual([])
+  await b.getByLabel('Save as test').fill('other-model')
+  await b.getByRole('button', { name: 'Save the test' }).press('Enter')
+  await b.getByRole('link', { name: 'other-model' }).waitFor()
+  expect(await project.read('test/other-model.session.json')).toContain('It is open: other.')
+  expect(await end()).toEqual(nothingWrong)
 })
 
 test('of two windows one watches, and the other says so and can take over', async () => {

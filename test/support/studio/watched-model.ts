@@ -4,10 +4,13 @@ export interface WatchedModel {
   url: string
   /** How many times it was called. */
   calls(): number
+  /** The names of the models that were asked for. */
+  asked(): string[]
   close(): Promise<void>
 }
 
 interface Prompt {
+  model: string
   messages: readonly { role: string; content?: unknown }[]
   tools?: readonly unknown[]
 }
@@ -42,5 +45,10 @@ export async function openWatchedModel(): Promise<WatchedModel> {
     send({ choices: [{ index: 0, delta: {}, finish_reason: isFirst ? 'tool_calls' : 'stop' }], usage })
     response.end('data: [DONE]\n\n')
   })
-  return { url: server.url, calls: () => server.seen.length, close: server.close }
+  return {
+    url: server.url,
+    calls: () => server.seen.length,
+    asked: () => server.seen.map(({ body }) => (JSON.parse(body) as Prompt).model),
+    close: server.close,
+  }
 }
