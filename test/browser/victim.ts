@@ -50,6 +50,7 @@ const bodies: Record<string, unknown> = {
   streamMessage: message('streamMessage'),
   postChat: { id: 'of-a-page', messages: [{ id: 'u WAY', role: 'user', parts: [{ type: 'text', text: 'WAY' }] }] },
   stopChat: { ignored: 'WAY' },
+  runAgUi: { threadId: 'of-ag-ui', runId: 'r', messages: [{ id: 'u WAY', role: 'user', content: 'WAY' }] },
   createChatCompletion: { model: 'echo', messages: [{ role: 'user', content: 'WAY' }] },
   createOpenAIResponse: { model: 'echo', input: 'WAY' },
   cancelOpenAIResponse: { ignored: 'WAY' },
@@ -205,7 +206,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
       const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
       for (const { status, text } of answers) if (status !== 200) throw new Error(text)
       const [sessions, runs, documents, knowledge, history, tests, schedules, audit] = answers.map(({ json }) => json)
-      return { sessions, runs, documents, knowledge, history, tests, schedules, audit }
+      // A page can send what needs no preflight, such as an export, and read nothing of it.
+      const acts = audit.entries.filter(({ action }: { action: string }) => !/export|^backup/.test(action))
+      return { sessions, runs, documents, knowledge, history, tests, schedules, acts }
     },
   }
 }
