@@ -1,5 +1,7 @@
 const camelCase = /(?<=[a-z])(?=[A-Z])/g
 const tokenPattern = /[a-z]+|[0-9]{1,4}|[^\P{L}a-z]+/gu
+/** Nothing of it is cut. */
+const oneWord = /^[A-Z]?[a-z]+$/
 const longestPiece = 16
 const maxKnown = 100_000
 /** Longer ones are data, of which the beginning is enough. */
@@ -14,7 +16,7 @@ export function tokenWords(text: string): string[] {
 
 export interface Tokens {
   /** The tokens of a text, in order. */
-  of(text: string): number[]
+  of(text: string): readonly number[]
   /** The token of a word, or those of its pieces, the longest first. */
   ofWord(word: string): readonly number[]
 }
@@ -61,5 +63,8 @@ export function createTokens(vocabulary: readonly string[]): Tokens {
     return pieces
   }
 
-  return { of: (text) => tokenWords(text).flatMap(ofWord), ofWord }
+  return {
+    of: (text) => (oneWord.test(text) ? ofWord(text.toLowerCase()) : tokenWords(text).flatMap(ofWord)),
+    ofWord,
+  }
 }

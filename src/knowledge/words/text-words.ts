@@ -78,7 +78,7 @@ export function createTextWords(vocabulary: Vocabulary, { writes = true } = {}):
       joined.push(undefined)
       return segment
     }
-    const words = wordsOf(text)
+    const words = capitalised.test(text) ? [text.toLowerCase()] : wordsOf(text)
     joined.push(words.length === 0 ? undefined : toWrite(words.join(' ')))
     put(segment, fields.words, fields.wordsAt, words.map(vocabulary.numberOf))
     return segment
@@ -178,6 +178,8 @@ export function createTextWords(vocabulary: Vocabulary, { writes = true } = {}):
   }
 }
 
+/** Most of what is no word by itself: the first word of a sentence. */
+const capitalised = /^[A-Z][a-z]+$/
 const notAscii = /[^\p{ASCII}]/u
 
 function toWrite(words: string): string | Uint8Array {
