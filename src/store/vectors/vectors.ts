@@ -33,23 +33,25 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     const wanted = new Set((await listNames(database)).map(copyName))
     for (const name of await copies.names()) if (!wanted.has(name)) await copies.drop(name)
   }
-  const tell = (list: List, reason: string) => {
-    const held = `each server searches a copy of its own in ${copies.location}`
-    database.logger.info({ list: list.name }, `${reason}: Postgres keeps the vectors, and ${held}`)
+  const told = new Set<string>()
+  /** Once, not for each list. */
+  const tell = (message: string) => {
+    if (!told.has(message)) database.logger.info({}, message)
+    told.add(message)
   }
   const openTable = async (list: List): Promise<ClosableTable> => {
     const { name } = list
     const extension = await lookForExtension(database)
     if (list.form === 'halfvec') {
       if (!hasExtension(extension)) throw new Error(`the vectors of ${name} need pgvector: ${extension.reason}`)
-      database.logger.debug({ list: name }, `pgvector ${extension.version} searches the vectors`)
+      tell(`pgvector ${extension.version} searches the vectors in the database`)
       return pgvectorTable(database, list, extension, options)
     }
+    const held = `the database keeps the vectors, and this server searches a copy in ${copies.location}`
     tell(
-      list,
       hasExtension(extension)
-        ? `pgvector ${extension.version} is there since these vectors were written. Run 'agentserve knowledge reindex' to use it. Until then`
-        : extension.reason,
+        ? `pgvector ${extension.version} is there since the vectors were written: run 'agentserve knowledge reindex' to use it. Until then ${held}`
+        : `${extension.reason}: ${held}`,
     )
     tidied ??= tidyCopies().catch((error: unknown) => {
       tidied = undefined

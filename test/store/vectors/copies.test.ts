@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { VectorStore } from '../../../src/core/knowledge/drivers.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
 import { examineDatabase } from '../../../src/store/sessions/postgres/upkeep/examine.ts'
@@ -244,6 +245,17 @@ describePostgres('copies of vectors that Postgres keeps', () => {
       extension: { reason: 'pgvector is not installed on the database server' },
       lists: [{ name: 'k1_v1', form: 'bytea', hasIndex: false }],
     })
+  })
+
+  test('are told of once, with the reason', async () => {
+    const told: string[] = []
+    const logger = { ...silentLogger, info: (_: object, message?: string) => void told.push(message ?? '') }
+    const store = server({ database: vectorDatabase(place.url, place.name, { logger }) })
+    await store.table('k1_v1', dimensions)
+    await store.table('k1_v2', dimensions)
+    expect(told.filter((message) => message.includes('vector'))).toEqual([
+      'pgvector is not installed on the database server: the database keeps the vectors, and this server searches a copy in memory',
+    ])
   })
 
   test('refuse a vector with NaN, and the database writes nothing', async () => {

@@ -1,6 +1,6 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
 import { messageOf } from '../../../core/error.ts'
-import { databaseOf } from '../../../server/database/database.ts'
+import { databaseOf, databaseOfKnowledge } from '../../../server/database/database.ts'
 import { countDatabase, type Examination, examineDatabase } from '../../../server/storage.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
@@ -15,9 +15,10 @@ const unused = warning(
   "set server.storage to { type: 'postgres' }, or unset the variable",
 )
 
-/** The database of the sessions, if they are in one. `whole` counts its rows and looks for strays. */
+/** The database of the sessions, or that of the knowledge. `whole` counts its rows and looks for strays. */
 export async function* checkDatabase(config: ResolvedConfig, whole: boolean): AsyncGenerator<Finding> {
-  const database = databaseOf(config.server.sessionStorage)
+  const { sessionStorage, vectorDb } = config.server
+  const database = databaseOf(sessionStorage) ?? databaseOfKnowledge(vectorDb)
   if (database === undefined) {
     if (process.env.AGENTSERVE_DATABASE_URL) yield unused
     return
