@@ -91,7 +91,8 @@ export function createKernel(options: KernelOptions): Kernel {
     inject,
     leave: () => pipeline.leave(),
     startDraining: () => pipeline.startDraining(),
-    stopAccepting: () => void stopAccepting(),
+    // After the connections that the system has accepted: those would be reset.
+    stopAccepting: () => void setImmediate(stopAccepting),
     async listen(address) {
       pipeline.setBoundHost('path' in address ? 'localhost' : address.host)
       server = openServer(settings, pipeline)

@@ -64,7 +64,7 @@ describePostgres('a server on Postgres', () => {
     const schema = newSchema()
     onTestFinished(() => schema.drop())
     const storage = { type: 'postgres', url, schema: schema.name } as const
-    const server = await startServer({ storage, sessionStorage: undefined })
+    const server = await startServer({ sessionStorage: storage })
     try {
       expect((await run(server)).status).toBe(200)
       const samples = await samplesOf(server)
@@ -84,7 +84,7 @@ describePostgres('a server on a database with a long transaction', () => {
     const database = await (await testPostgres()).newDatabase()
     const client = new Client({ connectionString: database.url })
     const storage = { type: 'postgres', url: database.url, cluster: { deadAfter: '5s' } } as const
-    const server = await startServer({ storage, sessionStorage: undefined })
+    const server = await startServer({ sessionStorage: storage })
     try {
       await client.connect()
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1')
