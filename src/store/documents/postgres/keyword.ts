@@ -112,16 +112,16 @@ function candidatesOf(rarest: readonly (readonly [string, number])[], collection
   return chosen.map(([word]) => wordKey(collection, word))
 }
 
-/** Texts are read of the best only, as many as fit and at least one. */
+/** Texts are read of the best only, as many as fit and at least one. Candidates are not kept: they would not fit into memory. */
 function rankSql(filter: string): string {
-  return `WITH candidate AS MATERIALIZED (
-      SELECT chunk_key, generation, length, counts FROM chunk_words WHERE counts ?| $1::text[] LIMIT ${maxOfOneWord}),
-    best AS MATERIALIZED (
+  return `WITH best AS MATERIALIZED (
       SELECT candidate.chunk_key, (
           SELECT sum(rarity * times * ${saturation + 1} / (times + ${saturation} * (${1 - lengthShare} + ${lengthShare} * candidate.length / $4::float8)))
           FROM (SELECT rarity, (candidate.counts ->> key)::float8 / ${partsOfWord} AS times
             FROM unnest($2::text[], $3::float8[]) AS word (key, rarity)) AS counted WHERE times IS NOT NULL) AS score
-      FROM candidate JOIN document ON document.generation = candidate.generation
+      FROM (SELECT chunk_key, generation, length, counts FROM chunk_words WHERE counts ?| $1::text[]
+          LIMIT ${maxOfOneWord}) AS candidate
+        JOIN document ON document.generation = candidate.generation
       WHERE document_collection = $6::int${filter}
       ORDER BY score DESC, candidate.chunk_key LIMIT $5)
     SELECT chunk, score, CASE WHEN fits THEN content END AS content, CASE WHEN fits THEN heading_path END AS heading_path
