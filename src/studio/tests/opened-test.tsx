@@ -50,9 +50,17 @@ export function OpenedTest({ studio, project, name }: OpenedProps): JSX.Element 
             <button
               type="button"
               disabled={project.isRunning}
-              onClick={() => void project.run([name], { mode: now?.mode ?? 'replay' })}
+              onClick={() => void project.run([name], { mode: 'replay' })}
             >
               Run this test
+            </button>
+            <button
+              type="button"
+              disabled={project.isRunning}
+              title="The models of the config are asked again, which may cost money."
+              onClick={() => void project.run([name], { mode: 'scores' })}
+            >
+              Score new answers
             </button>
             <Rebuild project={project} names={[name]} />
           </div>

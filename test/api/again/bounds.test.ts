@@ -5,6 +5,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { mcp } from '../../../src/runnables/mcp/mcp.ts'
 import { team } from '../../../src/runnables/team/team.ts'
+import { asTool } from '../../../src/runnables/tools/as-tool.ts'
+import { remoteAgent } from '../../../src/runnables/tools/remote-agent.ts'
 import { scriptedModel } from '../../../src/testing/scripted-model.ts'
 import { openEndpoint, streamWords } from '../../models/endpoint.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -204,3 +206,37 @@ test.each(['lead', 'route', 'parallel'] as const)(
     expect(outcomes).toContain('input_required')
   },
 )
+
+test('a remote agent is not asked again without an approval: alone, as a tool and in a team', async () => {
+  let asked = 0
+  const far = agent({
+    async *run() {
+      asked++
+      yield 'from afar'
+    },
+  })
+  await using there = await serveAgain({ far })
+  const remote = remoteAgent({ url: there.url, agentId: 'far' })
+  const model = scriptedModel(({ prompt }) =>
+    prompt.at(-1)?.role === 'tool'
+      ? 'It said so.'
+      : { tool_calls: [{ name: 'call', input: { question: 'well?' }, call_id: 'c1' }] },
+  )
+  const desk = agent({ model, tools: { call: asTool(remote, { description: 'Far away.' }) } })
+  await using server = await serveAgain({ remote, desk, pair: team({ members: [remote], mode: 'sequence' }) })
+  const first = { remote: '', desk: '', pair: '' }
+  for (const id of ['remote', 'desk', 'pair'] as const) {
+    const { runId, json } = await server.ask(id, 'well?')
+    expect([id, json.status]).toEqual([id, 'completed'])
+    first[id] = runId ?? ''
+  }
+  expect(asked).toBe(3)
+  expect((await server.again(first.remote)).status).toBe(400)
+  for (const id of ['desk', 'pair'] as const) {
+    for (const after of ['ask', 'recorded']) {
+      const { id: tried } = await server.again(first[id], { after })
+      expect((await server.ended(tried)).run.waiting).toMatchObject([{ kind: 'approval' }])
+    }
+  }
+  expect(asked).toBe(3)
+})

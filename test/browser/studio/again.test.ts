@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent } from '../../../src/runnables/agent/agent.ts'
+import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt } from '../../support/browser/look.ts'
@@ -13,6 +14,7 @@ let chromium: TestBrowser
 let server: RunningTestServer
 let made = 0
 let calls = 0
+let sent = 0
 
 beforeAll(async () => {
   chromium = await openBrowser()
@@ -41,6 +43,13 @@ beforeAll(async () => {
         },
       }),
       own: agent({ run: () => 'mine' }),
+      letter: workflow({
+        run: ({ step }) =>
+          step('send', () => {
+            sent++
+            return 'It is sent.'
+          }),
+      }),
     },
   )
 })
@@ -147,6 +156,27 @@ test('on a phone what differs is shown first, and the two runs under tabs', asyn
   await lane(page, /^B/).getByText('Nine.').waitFor()
   expect(await page.getByRole('region', { name: 'Answer', exact: true }).count()).toBe(0)
   expect(await lookAt(page)).toEqual([])
+  expect(await end()).toEqual(nothingWrong)
+})
+
+test('a step of a workflow is made again only when it is allowed', async () => {
+  const { run_id, session_id } = await ask('letter')
+  expect(sent).toBe(1)
+  const { page, end } = await visit(chromium, server.url, `/studio/s/${session_id}/r/${run_id}`)
+  await page.getByRole('treegrid').waitFor()
+  await page.keyboard.press('r')
+  const allow = lane(page, /^B ·/).getByRole('button', { name: 'Allow' })
+  await allow.waitFor()
+  await lane(page, /^B ·/).getByText("Allow the step 'send' to run?").waitFor()
+  expect(sent).toBe(1)
+  await allow.press('Enter')
+  await lane(page, /^B ·/).getByText('It is sent.').waitFor()
+  expect(sent).toBe(2)
+  await page.getByLabel('Tools and steps after it').selectOption('recorded')
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await page.getByText('The same in both.').first().waitFor()
+  await lane(page, /^B ·/).getByText('It is sent.').waitFor()
+  expect(sent).toBe(2)
   expect(await end()).toEqual(nothingWrong)
 })
 

@@ -94,6 +94,7 @@ test('a test that fails shows what changed word by word, and is rebuilt only aft
         - /url: /studio/tests
       - paragraph: desk · 1 turn
       - button "Run this test"
+      - button "Score new answers"
       - button "Rebuild…"
       - status: failed · … s
       - 'region "Turn 1: text"':
@@ -119,6 +120,15 @@ test('a test that fails shows what changed word by word, and is rebuilt only aft
   await page.getByRole('status').getByText('1 passed, 0 failed').waitFor()
   expect(await rowOf(page, 'opening').getByText('passed').count()).toBe(1)
   expect(await rowOf(page, 'opening').getByText('failed').count()).toBe(2)
+  // Whatever was run before.
+  const modes: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/dev/tests/run')) modes.push(JSON.parse(request.postData() ?? '{}').mode)
+  })
+  await opened.getByRole('button', { name: 'Score new answers' }).click()
+  await opened.getByRole('button', { name: 'Run this test' }).click()
+  await expect.poll(() => modes).toEqual(['scores', 'replay'])
+  await page.getByRole('status').getByText('1 passed, 0 failed').waitFor()
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
