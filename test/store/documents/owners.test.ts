@@ -11,6 +11,28 @@ import { type Place, testPostgres } from '../../support/postgres/test-postgres.t
 /** A process that stands still tells nobody that it lives. */
 const still: Timers = { set: () => ({ refresh: () => {}, unref: () => {} }), clear: () => {} }
 
+/** How many timers wait at a time. */
+function counted(): { timers: Timers; waiting: () => number } {
+  const all = new Set<unknown>()
+  return {
+    waiting: () => all.size,
+    timers: {
+      set(callback, ms) {
+        const timer = setTimeout(() => {
+          all.delete(timer)
+          callback()
+        }, ms)
+        all.add(timer)
+        return timer
+      },
+      clear(timer) {
+        all.delete(timer)
+        clearTimeout(timer as NodeJS.Timeout | undefined)
+      },
+    },
+  }
+}
+
 describePostgres('processes that write documents', () => {
   let place: Place
   let client: Client
@@ -54,6 +76,22 @@ describePostgres('processes that write documents', () => {
     const again = await reserve(dead, 1)
     await dead.publish(key, [{ ...chunksOf(again, 0, 'anew'), document: generationOf(again.generation) }])
     expect(await living.keyword(key, wordQuery('anew'), {}, 10)).toHaveLength(1)
+  })
+
+  it('tell that they live by one timer, also after they were taken for dead', async () => {
+    const { timers, waiting } = counted()
+    const store = await open({ timers, deadAfterMs: 1_000 })
+    await reserve(store, 1)
+    for (let times = 0; times < 3; times++) {
+      await client.query('UPDATE knowledge_owner SET dead_at = now() WHERE dead_at IS NULL')
+      await expect(store.works?.take('any')).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await store.works?.take('any')).toBe(true)
+    }
+    const beats = () => rows('SELECT max(beat) AS count FROM knowledge_owner')
+    await expect.poll(beats).toBeGreaterThan(1)
+    expect(waiting()).toBeLessThanOrEqual(1)
+    await store.close()
+    expect(waiting()).toBe(0)
   })
 
   it('keep what a dead one has published', async () => {

@@ -39,6 +39,7 @@ export class Owner {
   #timer: Timer | undefined
   #beating: Promise<void> | undefined
   #closed = false
+  #isStarted = false
   #seen = new Map<number, { beat: number; sinceMs: number }>()
 
   constructor(options: OwnerOptions) {
@@ -105,7 +106,9 @@ export class Owner {
       ),
     )
     if (row === undefined) throw new Error('The database gave no key for this process.')
-    this.#next()
+    // One that was taken for dead registers anew, and its timer continues.
+    if (!this.#isStarted) this.#next()
+    this.#isStarted = true
     return row.owner_key
   }
 
@@ -135,7 +138,8 @@ export class Owner {
   }
 
   async #beat(): Promise<void> {
-    const owner = await this.key()
+    const owner = await this.#key
+    if (owner === undefined) return
     const sentMs = this.#options.now()
     const { mine, others } = await this.#options.work(async (sql) => ({
       mine: await sql.run(
