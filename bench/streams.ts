@@ -65,8 +65,8 @@ const leastShare = 0.02
 const lineOf = (of: Figure['of']) =>
   lineThrough(measured.slice(0, -1).map((open) => ({ streams: open.streams, value: of(open) })))
 
-/** Connections of a usual Postgres (100) by those of a server (11). */
-const serversOfCell = 8
+/** Connections of a usual Postgres (100) by those of a server with knowledge (19). */
+const serversOfCell = 5
 /** Of the readers, those that have come back to another server than that of their run. */
 const elsewhere = 0.1
 
