@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type GraphEdge, type Layout, layOut, nodeSize } from '../../src/studio/parts/graph-layout.ts'
+import { type GraphEdge, type Layout, layOut, nodeSize } from '../../src/studio/parts/layout/graph-layout.ts'
 
 const nodesOf = (ids: readonly string[]) => ids.map((id) => ({ id, label: id, kind: 'step' }))
 const edgesOf = (...pairs: string[]): GraphEdge[] => pairs.map((pair) => ({ from: pair[0] ?? '', to: pair[1] ?? '' }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { layOut } from '../../src/studio/parts/graph-layout.ts'
+import { layOut } from '../../src/studio/parts/layout/graph-layout.ts'
 import { aggregated, graphOf, type RunGraphData } from '../../src/studio/run/graph-of-run.ts'
 import { RunSteps } from '../../src/studio/state/run/steps.ts'
 import type { RunEvent } from '../../src/wire/event.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placeAfter } from '../../src/studio/parts/list-keys.ts'
+import { placeAfter } from '../../src/studio/parts/layout/list-keys.ts'
 
 test.each([
   ['j', 0, 1],

@@ -1,5 +1,5 @@
 import type { Part } from '../../src/core/message.ts'
-import type { Asked } from '../../src/studio/run/copy-request.ts'
+import type { Asked } from '../../src/studio/run/copy/copy-request.ts'
 
 /** Texts that mean something to a shell, a program or a terminal. */
 export const hostileTexts = [

@@ -115,9 +115,12 @@ const floors: Record<string, Floor> = {
       'watch',
       'again file',
       'sessions conversation run knowledge agents tests search',
+      'run/copy',
+      'run/inspector',
       'state',
-      'state/run',
+      'state/run state/kept',
       'parts',
+      'parts/layout',
     ],
   },
   server: {

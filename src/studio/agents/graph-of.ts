@@ -1,6 +1,6 @@
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
 import type { RunEvent } from '../../wire/event.ts'
-import type { GraphEdge, GraphNode } from '../parts/graph-layout.ts'
+import type { GraphEdge, GraphNode } from '../parts/layout/graph-layout.ts'
 
 export interface AgentGraph {
   nodes: GraphNode[]

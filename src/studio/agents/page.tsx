@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { moveFocus } from '../parts/list-focus.ts'
+import { moveFocus } from '../parts/layout/list-focus.ts'
 import type { Studio } from '../state/studio.ts'
 import { AgentView } from './agent.tsx'
 import { OpenedAgent } from './opened-agent.ts'

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Agent } from '../../wire/agent.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { drafts } from '../state/drafts.ts'
+import { drafts } from '../state/kept/drafts.ts'
 import { messageOf } from '../state/message-of.ts'
 
 const Attached = lazy(async () => (await import('./attached.tsx')).Attached)

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { type GraphEdge, type GraphNode, layOut, nodeSize, type PlacedNode } from './graph-layout.ts'
 import { Icon, type IconName } from './icon.tsx'
-import { textScale } from './narrow.ts'
+import { type GraphEdge, type GraphNode, layOut, nodeSize, type PlacedNode } from './layout/graph-layout.ts'
+import { textScale } from './layout/narrow.ts'
 
-export type { GraphEdge, GraphNode } from './graph-layout.ts'
+export type { GraphEdge, GraphNode } from './layout/graph-layout.ts'
 
 interface GraphProps {
   nodes: readonly GraphNode[]

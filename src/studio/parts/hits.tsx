@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { formatLines, formatScore } from './format.ts'
-import { placeAfter } from './list-keys.ts'
+import { placeAfter } from './layout/list-keys.ts'
 
 /** A passage that a search found, and why it stands where it stands. */
 export interface Hit {

@@ -5,9 +5,9 @@ import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
-import { placeAfter } from '../parts/list-keys.ts'
-import { useNarrow } from '../parts/narrow.ts'
-import { VirtualList } from '../parts/virtual-list.tsx'
+import { placeAfter } from '../parts/layout/list-keys.ts'
+import { useNarrow } from '../parts/layout/narrow.ts'
+import { VirtualList } from '../parts/layout/virtual-list.tsx'
 
 interface EventListProps {
   events: readonly RunEvent[]

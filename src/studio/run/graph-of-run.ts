@@ -1,4 +1,4 @@
-import type { GraphEdge, GraphNode } from '../parts/graph-layout.ts'
+import type { GraphEdge, GraphNode } from '../parts/layout/graph-layout.ts'
 import type { RunSteps, Step } from '../state/run/steps.ts'
 
 export interface RunGraphData {

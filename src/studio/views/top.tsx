@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
+import { type Theme, themes } from '../state/kept/theme.ts'
 import type { Studio } from '../state/studio.ts'
-import { type Theme, themes } from '../state/theme.ts'
 import { pages } from './pages.ts'
 
 const WatchNote = lazy(async () => (await import('../watch/note.tsx')).WatchNote)

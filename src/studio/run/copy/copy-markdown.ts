@@ -1,12 +1,12 @@
-import type { Json } from '../../core/json.ts'
-import type { RunEvent } from '../../wire/event.ts'
-import type { RunDetail } from '../../wire/run.ts'
-import { withoutBase64 } from '../parts/base64.ts'
-import { formatBytes, formatCost, formatMs, formatScore } from '../parts/format.ts'
-import type { RunEvents } from '../state/run/events.ts'
-import type { CallRecord, TracedCall } from '../state/run/records.ts'
-import type { Step } from '../state/run/steps.ts'
-import { factsOf } from './facts.ts'
+import type { Json } from '../../../core/json.ts'
+import type { RunEvent } from '../../../wire/event.ts'
+import type { RunDetail } from '../../../wire/run.ts'
+import { withoutBase64 } from '../../parts/base64.ts'
+import { formatBytes, formatCost, formatMs, formatScore } from '../../parts/format.ts'
+import type { RunEvents } from '../../state/run/events.ts'
+import type { CallRecord, TracedCall } from '../../state/run/records.ts'
+import type { Step } from '../../state/run/steps.ts'
+import { factsOf } from '../inspector/facts.ts'
 
 export interface WholeRun {
   run: RunDetail

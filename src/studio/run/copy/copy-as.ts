@@ -1,6 +1,6 @@
-import type { OpenedRun } from '../state/opened-run.ts'
-import type { TracedCall } from '../state/run/records.ts'
-import type { Studio } from '../state/studio.ts'
+import type { OpenedRun } from '../../state/opened-run.ts'
+import type { TracedCall } from '../../state/run/records.ts'
+import type { Studio } from '../../state/studio.ts'
 import { toMarkdown } from './copy-markdown.ts'
 import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'
 

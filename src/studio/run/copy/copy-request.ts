@@ -1,6 +1,6 @@
-import type { Json } from '../../core/json.ts'
-import type { Part } from '../../core/message.ts'
-import type { RunDetail } from '../../wire/run.ts'
+import type { Json } from '../../../core/json.ts'
+import type { Part } from '../../../core/message.ts'
+import type { RunDetail } from '../../../wire/run.ts'
 
 /** What a run was asked, and where. */
 export interface Asked {

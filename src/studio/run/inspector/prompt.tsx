@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import type { Json } from '../../core/json.ts'
-import { formatBytes, formatCount } from '../parts/format.ts'
-import { JsonTree } from '../parts/json-tree.tsx'
-import { LongText } from '../parts/long-text.tsx'
+import type { Json } from '../../../core/json.ts'
+import { formatBytes, formatCount } from '../../parts/format.ts'
+import { JsonTree } from '../../parts/json-tree.tsx'
+import { LongText } from '../../parts/long-text.tsx'
 
 interface PromptProps {
   messages: readonly Json[]

@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { toHits } from '../../core/again/passages.ts'
-import type { Json } from '../../core/json.ts'
-import { LongText } from '../parts/long-text.tsx'
-import { messageOf } from '../state/message-of.ts'
-import type { RunEvents } from '../state/run/events.ts'
-import type { EventOf } from '../state/run/records.ts'
-import type { Studio } from '../state/studio.ts'
+import { toHits } from '../../../core/again/passages.ts'
+import type { Json } from '../../../core/json.ts'
+import { LongText } from '../../parts/long-text.tsx'
+import { messageOf } from '../../state/message-of.ts'
+import type { RunEvents } from '../../state/run/events.ts'
+import type { EventOf } from '../../state/run/records.ts'
+import type { Studio } from '../../state/studio.ts'
 
 type Retrieval = EventOf<'retrieval'>
 

@@ -1,10 +1,10 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { useCopying } from '../parts/copy.tsx'
-import { placeAfter } from '../parts/list-keys.ts'
-import type { KeyId } from '../state/key-table.ts'
-import type { OpenedRun } from '../state/opened-run.ts'
-import type { Studio } from '../state/studio.ts'
+import { useCopying } from '../../parts/copy.tsx'
+import { placeAfter } from '../../parts/layout/list-keys.ts'
+import type { KeyId } from '../../state/key-table.ts'
+import type { OpenedRun } from '../../state/opened-run.ts'
+import type { Studio } from '../../state/studio.ts'
 
 interface CopyMenuProps {
   studio: Studio

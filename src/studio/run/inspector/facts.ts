@@ -1,8 +1,8 @@
-import type { Usage } from '../../core/run.ts'
-import type { RunEvent } from '../../wire/event.ts'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
-import { decisionAbout, type EventOf, type StepRecords } from '../state/run/records.ts'
-import type { Step } from '../state/run/steps.ts'
+import type { Usage } from '../../../core/run.ts'
+import type { RunEvent } from '../../../wire/event.ts'
+import { formatCost, formatCount, formatMs } from '../../parts/format.ts'
+import { decisionAbout, type EventOf, type StepRecords } from '../../state/run/records.ts'
+import type { Step } from '../../state/run/steps.ts'
 
 type Of<Type extends RunEvent['type']> = EventOf<Type> | undefined
 

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { searchModes } from '../../core/knowledge/knowledge.ts'
-import { knowledgeLimits } from '../../core/knowledge/limits.ts'
-import type { SearchAnswer } from '../../wire/knowledge.ts'
-import { Hits, whereOf } from '../parts/hits.tsx'
-import { readFilters } from '../state/address.ts'
-import { messageOf } from '../state/message-of.ts'
-import type { EventOf } from '../state/run/records.ts'
-import type { Studio } from '../state/studio.ts'
+import { searchModes } from '../../../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../../../core/knowledge/limits.ts'
+import type { SearchAnswer } from '../../../wire/knowledge.ts'
+import { Hits, whereOf } from '../../parts/hits.tsx'
+import { readFilters } from '../../state/address.ts'
+import { messageOf } from '../../state/message-of.ts'
+import type { EventOf } from '../../state/run/records.ts'
+import type { Studio } from '../../state/studio.ts'
 
 /** The recorded query asked now, in another way, with the ranks that the passages had then. Nothing of the run changes. */
 export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<'retrieval'> }): JSX.Element {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { PageClient } from '../../client/page.ts'
-import type { Json } from '../../core/json.ts'
-import { messageOf } from '../state/message-of.ts'
-import type { CallRecord, TracedCall } from '../state/run/records.ts'
+import type { PageClient } from '../../../client/page.ts'
+import type { Json } from '../../../core/json.ts'
+import { messageOf } from '../../state/message-of.ts'
+import type { CallRecord, TracedCall } from '../../state/run/records.ts'
 
 /** What a model was told, and the messages of the call before. Undefined while it is read. */
 export type Told = { call: TracedCall; before: Json } | { error: string } | undefined
