@@ -4,10 +4,24 @@ const html =
   /<\/?(?:a|abbr|b|blockquote|br|center|cite|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|ol|p|picture|pre|q|s|samp|small|source|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var)(?:\s[^<>]*)?\/?>/gi
 const comment = /<!--[\s\S]{0,2000}?-->/g
 
-/** A quote for people: the marks of reStructuredText as those of Markdown, no HTML tags, the head of a table above its row. */
+/** Files of programs and servers, whose marks are not those of Markdown: `#` begins a comment. */
+const settings =
+  /\.(?:conf|cfg|cnf|ini|env|properties|service|socket|timer|toml|ya?ml|json[5cl]?|ndjson|sh|bash|zsh|ps1|[cm]?[jt]sx?|py|rb|go|rs|java|kts?|swift|[ch]|cc|cpp|hpp|cs|php|scala|sql|lua|pl|tf|css)$|(?:^|\/)(?:[\w.-]*Caddyfile|[\w.-]*Dockerfile|Makefile|\.?dockerignore)$/i
+
+/**
+ * A quote for people: the marks of reStructuredText as those of Markdown, no HTML tags, the head of a table above its row, the
+ * lines of programs and settings as code.
+ */
 export function readable({ text, head }: Unit, source: string): string {
+  if (settings.test(source)) return fenced(text)
   const plain = /\.(?:rst|rest)$/i.test(source) ? fromReStructuredText(text) : outsideCode(text, withoutTags)
   return head === undefined ? plain : `${head}\n${plain}`
+}
+
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
 }
 
 /** Code says what it says. */

@@ -26,6 +26,16 @@ it.each([
   expect(shown(text, 'guide.md')).toBe(expected)
 })
 
+it.each(['deploy/haproxy.cfg', 'deploy/Caddyfile', 'Dockerfile', 'app.service', 'values.YAML', 'tool.py'])(
+  'shows the lines of programs and settings as they are: %s',
+  (source) => {
+    expect(shown('defaults\n    # Ten minutes.\n    timeout <b>5s', source)).toBe(
+      '```\ndefaults\n    # Ten minutes.\n    timeout <b>5s\n```',
+    )
+    expect(shown('a = "```"', source)).toBe('````\na = "```"\n````')
+  },
+)
+
 it('is done with hostile text at once', () => {
   const texts = [
     '<a '.repeat(5_000),
