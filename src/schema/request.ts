@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../core/error.ts'
+import { sentence } from './check.ts'
 
 /** What is asked for, by its schema. Throws `invalid_request` with the paths of the fields that are wrong. */
 export function checkRequest<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
@@ -23,7 +24,7 @@ export function wrongRequest(all: readonly ErrorDetail[]): AppError {
     .slice(0, maxDetails)
     .map((detail) => ({ ...detail, path: detail.path.slice(0, maxPathCharacters) }))
   const message = details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ')
-  return new AppError('invalid_request', `${message}.`, { details })
+  return new AppError('invalid_request', sentence(message), { details })
 }
 
 /** The fields that are not null: null counts as absent. */

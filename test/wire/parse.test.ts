@@ -21,6 +21,11 @@ function complaint(work: () => unknown): { message: string; details: readonly Er
 const details = (work: () => unknown) => complaint(work).details.map(({ path, message }) => `${path}: ${message}`)
 
 describe('parseBody', () => {
+  it('ends a question with one mark', () => {
+    const message = complaint(() => parseBody(CreateSessionRequest, { sesion_id: 'a' })).message
+    expect(message).toBe('sesion_id is not a field; did you mean session_id?')
+  })
+
   it('refuses an unknown field at every depth, with what may have been meant', () => {
     expect(details(() => parseBody(CreateSessionRequest, { sesion_id: 'a', surprise: 1, x: null }))).toEqual([
       'sesion_id: is not a field; did you mean session_id?',

@@ -8,6 +8,7 @@ import type { CommandContext, CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { findDataFolder, loadProject, type Project } from '../connect/project.ts'
 import { findRunningServer } from '../connect/running-server.ts'
+import { count } from '../dev/knowledge-state.ts'
 import { terminalLogger } from '../terminal/logger.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
@@ -154,11 +155,15 @@ async function* checkKnowledge(context: CommandContext, options: ProjectOptions)
       context,
       ({ knowledge }) => knowledge.status({ signal: context.signal }),
     )
-    const counts = `${documents} documents, ${chunks} chunks, ${vectors} vectors`
+    const counts = [count(documents, 'document'), count(chunks, 'chunk'), count(vectors, 'vector')].join(', ')
     if (embedding_model.provider === 'transformers') yield await checkTransformers(embedding_model)
     if (pending === 0 && chunks === vectors) yield ok('knowledge', counts)
     else
-      yield warning('knowledge', `${counts}; ${pending} documents have no vectors yet`, 'agentserve knowledge reindex')
+      yield warning(
+        'knowledge',
+        `${counts}; ${count(pending, 'document')} without vectors`,
+        'agentserve knowledge reindex',
+      )
   } catch (error) {
     yield wrong('knowledge', describeError(error), 'follow the message')
   }
@@ -169,5 +174,5 @@ function format(finding: Finding): string {
   const paint = paintFor(process.stdout)
   const colour = { ok: paint.green, warning: paint.yellow, wrong: paint.red }[state]
   const text = finding.state === 'ok' ? message : `${message}\n→ ${finding.fix}`
-  return `${colour(state.padEnd(8))} ${check.padEnd(10)} ${terminalText(text).replaceAll('\n', `\n${' '.repeat(20)}`)}`
+  return `${colour(state.padEnd(8))} ${check.padEnd(11)} ${terminalText(text).replaceAll('\n', `\n${' '.repeat(21)}`)}`
 }

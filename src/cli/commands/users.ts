@@ -23,6 +23,7 @@ export const command: CommandModule<UsersOptions> = {
       )
       .option('--yes', "with forget and erase: don't ask for confirmation"),
   async run(context, { yes, output, ...options }, action = '', userId = '', factId) {
+    if (userId === '') throw new UsageError('Name the user: the user_id of the sessions and runs.')
     if (output !== undefined && action !== 'export') throw new UsageError('--output can only be used with export.')
     if (yes && action !== 'erase' && action !== 'forget') {
       throw new UsageError('--yes can only be used with forget and erase.')

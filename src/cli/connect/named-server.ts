@@ -13,8 +13,9 @@ export interface NamedServer {
  */
 export function findNamedServer({ url, key }: ConnectOptions): NamedServer | undefined {
   if (url !== undefined) {
-    if (key === undefined && process.env.AGENTSERVE_KEY) {
-      adviseUnauthorized('AGENTSERVE_KEY is not sent to the server of --url. Pass the key with --key.')
+    if (key === undefined) {
+      const unsent = process.env.AGENTSERVE_KEY ? 'AGENTSERVE_KEY is not sent to the server of --url. ' : ''
+      adviseUnauthorized(`${unsent}Pass the key with --key.`)
     }
     return { url, apiKey: key }
   }

@@ -14,6 +14,7 @@ export async function knowledgeState(server: OpenServer): Promise<string | undef
   return `${count(documents, 'document')}, ${count(chunks, 'chunk')}, ${embedding_model.provider} embeddings${waiting}`
 }
 
-function count(number: number, thing: string): string {
+/** How many things, in the singular for one. */
+export function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? '' : 's'}`
 }

@@ -74,7 +74,7 @@ it('says which line of a config is wrong, and goes on with nothing that rests on
     message: expect.stringMatching(/agent\.config\.ts:2/),
   })
   const plain = await command(project, ['doctor'])
-  expect(plain.stdout).toMatch(/^wrong {4}config {5}agent\.config\.ts:2: (?:.*\n)+ {20}→ fix what the message says$/m)
+  expect(plain.stdout).toMatch(/^wrong {4}config {6}agent\.config\.ts:2: (?:.*\n)+ {21}→ fix what the message says$/m)
 })
 
 it('says that a named port is taken, unless this project is served there', async () => {

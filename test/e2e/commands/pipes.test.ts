@@ -77,6 +77,7 @@ test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['echo hi | agentserve chat echo --key wrong', '0 1', nothing, giveKey],
   ['agentserve sessions list --json --key wrong | head -1', '1 0', nothing, giveKey],
   ['agentserve sessions show s1 --key wrong', '1', nothing, giveKey],
+  ['agentserve users erase "" --yes', '2', nothing, /^Name the user/],
   ['echo hi | agentserve chat echo --url http://127.0.0.1:9', '0 1', nothing, noAnswer],
   ['agentserve sessions list --json --url http://127.0.0.1:9 | head -1', '1 0', nothing, noAnswer],
   ['agentserve sessions --url http://127.0.0.1:9', '1', nothing, noAnswer],

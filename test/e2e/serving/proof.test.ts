@@ -229,6 +229,7 @@ describe('a server that is named', () => {
       [],
       /\nAGENTSERVE_KEY is not sent to the server of --url/,
     ],
+    ['by --url is asked for with --key alone', {}, '', ['--url', 'URL'], [], /\nPass the key with --key\.\n$/],
     ['by --url gets the key of --key', own, '', ['--url', 'URL', '--key', 'flag'], ['flag'], /^$/],
     ['by .env gets no key of --key', {}, 'AGENTSERVE_URL=URL', ['--key', 'flag'], [], /^--key needs --url/],
   ])('%s', async (_, env, file, args, keys, says) => {
