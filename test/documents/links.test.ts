@@ -53,6 +53,14 @@ test('every link leads to a file that is there, and to a heading of it', () => {
   expect(anchored.filter(({ path, anchor }) => !anchorsOf(path).includes(anchor))).toEqual([])
 })
 
+test('every file and folder that CONTRIBUTING.md names is there', () => {
+  const text = documents.get('CONTRIBUTING.md') ?? ''
+  const named = [...text.matchAll(/`((?:src|test|docs|scripts|bench|packages)\/[\w./-]*)`|\b(docs\/[\w-]+\.md)\b/g)]
+  const paths = named.map(([, quoted, bare]) => quoted ?? bare ?? '')
+  expect(paths.length).toBeGreaterThan(30)
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
+
 test('README leads to every page of docs, and getting started to each that a user needs next', () => {
   const from = (page: string) => links.filter((link) => link.from === page).map(({ path }) => path)
   const pages = [...guides.keys()].filter((page) => page !== 'README.md')
