@@ -16,6 +16,7 @@ import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
 import { asStarted, bin, measureStartUp, startArgs } from './start-up.ts'
+import { measureGrid } from './studio/grid.ts'
 import { measureSaves, tableOfSaves } from './studio/saves.ts'
 import { describeSoak, isWithin, soakStudio } from './studio/soak.ts'
 import { measureStudio } from './studio.ts'
@@ -31,6 +32,7 @@ import { writeInto } from './write-into.ts'
  * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
  * `--only studio` alone: the page in a browser, beside its budgets; `studio:soak`: what it holds after ten minutes (`--quick`: one);
+ * `studio:grid`: 200 saved conversations are run, filtered and compared in the page.
  * `studio:saves`: from the save of a file until the diff of an answer is drawn, in a project of each template.
  * `--only first-minutes` alone: `agentserve` without a command, from its start to the first question and the first answer.
  * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
@@ -88,6 +90,14 @@ if (options.only === 'studio:saves') {
   await chromium.close()
   console.log(markdown)
   if (options.write) await writeInto('measured from saves', markdown)
+  process.exit()
+}
+if (options.only === 'studio:grid') {
+  const chromium = await openBrowser()
+  const markdown = await measureGrid(chromium, options.quick ? 2 : 5)
+  await chromium.close()
+  console.log(markdown)
+  if (options.write) await writeInto('measured in the grid', markdown)
   process.exit()
 }
 if (only === 'studio') {
