@@ -8,6 +8,7 @@ test('what waits for a run has the time of runs, and nothing else', () => {
     'POST /api/v1/a2a/agents/{id}/message:send 1000',
     'POST /api/v1/a2a/sendMessage 1000',
     'POST /api/v1/a2a/streamMessage 1000',
+    'POST /api/v1/ag-ui/{agent} 1000',
     'POST /api/v1/agents/{id}/run 1000',
     'POST /api/v1/agents/{id}/run/stream 1000',
     'POST /api/v1/chat/{agent} 1000',
