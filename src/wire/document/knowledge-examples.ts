@@ -111,7 +111,7 @@ export const knowledgeExamples = {
       },
     ],
     default_chunker: 'markdown',
-    available_vector_dbs: ['lancedb', 'memory'],
+    available_vector_dbs: ['lancedb', 'memory', 'postgres'],
     vector_db: { type: 'lancedb', collection: 'default' },
     embedding_model: { provider: 'static', model: 'docs-en-1', dimensions: 128 },
     rerank: null,
