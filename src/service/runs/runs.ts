@@ -114,7 +114,9 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     const newest = await elsewhere.newestOf(sessionId)
     if (newest !== undefined) return newest
     const executions = live.queues.of(sessionId)
-    return executions.findLast(({ ended }) => !ended)?.run ?? adoption.newestOf(sessionId)
+    const active = executions.findLast(({ ended }) => !ended)?.run ?? adoption.newestOf(sessionId)
+    // While an end is being recorded, the record still says that the run is active: its readers need its log.
+    return active ?? executions.at(-1)?.run
   }
 
   /**

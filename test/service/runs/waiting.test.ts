@@ -46,6 +46,19 @@ test('waits on shutdown for a background run whose turn has just come', async ()
   expect(runs.active).toBe(0)
 })
 
+test('counts a run as active until its end is recorded', async () => {
+  const { store, reached, pass } = heldStore('finishRun')
+  const { runs } = await openServices({ echo }, store)
+  const handle = await runs.start(request('echo', '1', { sessionId: 's' }))
+  await reached
+  expect((await store.findRun(handle.runId))?.status).toBe('running')
+  expect((await runs.activeIn('s'))?.run_id).toBe(handle.runId)
+  pass()
+  await handle.result()
+  await runs.idle()
+  expect(await runs.activeIn('s')).toBeUndefined()
+})
+
 test('lets a background run that shutdown finds before its turn stay in the queue', async () => {
   const store = memoryStore()
   const earlier = await openServices({ slow: gate().runnable }, store)
