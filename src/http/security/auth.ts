@@ -56,9 +56,10 @@ export function presentsKey(headers: IncomingHttpHeaders): boolean {
 export function unauthorized(headers: IncomingHttpHeaders, takesTokens = false): AppError {
   const what = takesTokens ? 'API key or token' : 'API key'
   const problem = presentsKey(headers) ? `The ${what} is not valid` : `This server requires an ${what}`
-  const key = takesTokens ? 'a valid token' : 'a valid key'
-  const other = takesTokens ? ', or a key so or as' : ' or'
-  return new AppError('unauthorized', `${problem}. Send ${key} as 'Authorization: Bearer …'${other} 'X-API-Key: …'.`)
+  const how = takesTokens
+    ? "a valid token or key as 'Authorization: Bearer …', or a key as 'X-API-Key: …'"
+    : "a valid key as 'Authorization: Bearer …' or 'X-API-Key: …'"
+  return new AppError('unauthorized', `${problem}. Send ${how}.`)
 }
 
 /** What stands after `Bearer` (RFC 6750, 2.1); tokens are accepted there alone. */

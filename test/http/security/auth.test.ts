@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { json } from '../../../src/http/reply.ts'
+import { unauthorized } from '../../../src/http/security/auth.ts'
 import { get, post, testKernel } from '../support.ts'
 
 const who = get('/who', ({ caller }) => json(caller))
@@ -94,4 +95,14 @@ describe('keys', () => {
     const response = await testKernel([who]).inject({ url: '/who', headers: { authorization: 'Bearer x' } })
     expect(await response.json()).toBe('anonymous')
   })
+})
+
+test('says where a token goes, and where a key', () => {
+  const header = "'Authorization: Bearer …'"
+  expect(unauthorized({}).message).toBe(
+    `This server requires an API key. Send a valid key as ${header} or 'X-API-Key: …'.`,
+  )
+  expect(unauthorized({}, true).message).toBe(
+    `This server requires an API key or token. Send a valid token or key as ${header}, or a key as 'X-API-Key: …'.`,
+  )
 })
