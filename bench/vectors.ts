@@ -15,9 +15,11 @@ import { percentile } from './percentile.ts'
  * Lists of vectors alone: writing, nearest vectors and what an index misses, in LanceDB and in Postgres.
  *
  *   node bench/vectors.ts --postgres URL [--rows 34000] [--embedders static,lexical] [--stores lancedb,postgres] [--texts node_modules]
+ *     [--more 2000]
  *
  * `postgres` is pgvector where the database has it, else a copy in LanceDB. The texts are Markdown files and declarations
- * below --texts, cut into as many pieces as there are rows; the queries are sentences of some of them.
+ * below --texts, cut into as many pieces as there are rows; the queries are sentences of some of them. --more rows are added
+ * when the list has its index, and looked for as well.
  */
 
 const { values: options } = parseArgs({
@@ -28,6 +30,7 @@ const { values: options } = parseArgs({
     stores: { type: 'string', default: 'lancedb,postgres' },
     texts: { type: 'string', default: 'node_modules' },
     queries: { type: 'string', default: '200' },
+    more: { type: 'string', default: '0' },
   },
 })
 const depth = 60
@@ -42,8 +45,11 @@ const schema = `bench_vectors_${process.pid}`
 interface Made {
   dimensions: number
   rows: VectorRow[]
+  /** Added later. */
+  more: VectorRow[]
   queries: Float32Array[]
   nearest: Set<number>[]
+  nearestOfAll: Set<number>[]
 }
 
 interface Figures {
@@ -56,6 +62,9 @@ interface Figures {
   many: number[]
   recall: number
   missing: string
+  laterRowsPerS: number
+  withLater: number[]
+  recallOfAll: number
 }
 
 async function pieces(count: number): Promise<string[]> {
@@ -68,7 +77,7 @@ async function pieces(count: number): Promise<string[]> {
   return Array.from({ length: count }, (_, at) => all.slice(at * size, (at + 1) * size))
 }
 
-async function make(embedder: Embedder, texts: readonly string[]): Promise<Made> {
+async function make(embedder: Embedder, texts: readonly string[], first: number): Promise<Made> {
   const rows: VectorRow[] = []
   for (let from = 0; from < texts.length; from += rowsAtOnce)
     for (const vector of await embedder.embedTexts(texts.slice(from, from + rowsAtOnce)))
@@ -76,16 +85,19 @@ async function make(embedder: Embedder, texts: readonly string[]): Promise<Made>
   const step = Math.floor(texts.length / Number(options.queries))
   const asked = texts.filter((_, at) => at % step === 0).map((text) => text.slice(100, 180))
   const queries = (await embedder.embedTexts(asked)).filter((vector) => vector.some((value) => value !== 0))
-  const nearest = queries.map((query) => {
-    const scored = rows.map(({ chunk, vector }) => ({ chunk, score: dot(query, vector as Float32Array) }))
-    return new Set(
-      scored
-        .sort((one, other) => other.score - one.score)
-        .slice(0, depth)
-        .map(({ chunk }) => chunk),
-    )
-  })
-  return { dimensions: embedder.embedding.dimensions, rows, queries, nearest }
+  const nearestIn = (some: readonly VectorRow[]) =>
+    queries.map((query) => {
+      const scored = some.map(({ chunk, vector }) => ({ chunk, score: dot(query, vector as Float32Array) }))
+      return new Set(
+        scored
+          .sort((one, other) => other.score - one.score)
+          .slice(0, depth)
+          .map(({ chunk }) => chunk),
+      )
+    })
+  const [early, more] = [rows.slice(0, first), rows.slice(first)]
+  const [nearest, nearestOfAll] = [nearestIn(early), nearestIn(rows)]
+  return { dimensions: embedder.embedding.dimensions, rows: early, more, queries, nearest, nearestOfAll }
 }
 
 /** Vectors have length 1. */
@@ -144,7 +156,15 @@ async function measure(
     Array.from({ length: Math.ceil(documents * share) }, (_, at) => 1 + Math.floor(at / share))
   const few = await timed(table, made.queries, some(fewShare))
   const many = await timed(table, made.queries, some(manyShare).slice(0, 5_000))
-  const hit = indexed.found.map((chunks, at) => chunks.filter((chunk) => made.nearest[at]?.has(chunk)).length / depth)
+  const moreMs = performance.now()
+  for (let from = 0; from < made.more.length; from += rowsAtOnce)
+    await table.add(made.more.slice(from, from + rowsAtOnce))
+  const laterMs = performance.now() - moreMs
+  const withLater = await timed(table, made.queries)
+  const recall = (found: number[][], nearest: readonly Set<number>[]) => {
+    const hit = found.map((chunks, at) => chunks.filter((chunk) => nearest[at]?.has(chunk)).length / depth)
+    return hit.reduce((sum, share) => sum + share, 0) / hit.length
+  }
   const short = (found: number[][]) => found.filter((chunks) => chunks.length < depth).length
   await store.drop(list)
   await store.close()
@@ -156,8 +176,11 @@ async function measure(
     indexed: indexed.times,
     few: few.times,
     many: many.times,
-    recall: hit.reduce((sum, share) => sum + share, 0) / hit.length,
+    recall: recall(indexed.found, made.nearest),
     missing: `${short(indexed.found)}/${short(few.found)}/${short(many.found)}`,
+    laterRowsPerS: Math.round(made.more.length / (laterMs / 1_000)),
+    withLater: withLater.times,
+    recallOfAll: recall(withLater.found, made.nearestOfAll),
   }
 }
 
@@ -178,6 +201,7 @@ const stores: Record<
         copies: lanceVectors({ folder, quietMs }),
         quietMs,
         waitMs: 600_000,
+        indexedFromRows: 1,
       }),
     async () => {
       const [valid] = await execute(
@@ -201,14 +225,14 @@ console.log(
 )
 console.log(`${(await execute(url, 'SELECT version()')).join()}`)
 console.log(
-  '| Rows | Embedder | Store | rows/s written | index s | exact p50 | p99 | indexed p50 | p99 | 1 % p50 | p99 | 50 % p50 | p99 | recall@60 | short |',
+  '| Rows | Embedder | Store | rows/s written | index s | exact p50 | p99 | indexed p50 | p99 | 1 % p50 | p99 | 50 % p50 | p99 | recall@60 | short | rows/s later | p50 | p99 | recall@60 |',
 )
-console.log(`|${'---|'.repeat(15)}`)
+console.log(`|${'---|'.repeat(19)}`)
 try {
   for (const count of options.rows.split(',').map(Number)) {
-    const texts = await pieces(count)
+    const texts = await pieces(count + Number(options.more))
     for (const embedder of options.embedders.split(',')) {
-      const made = await make((await embedders[embedder]?.()) ?? lexicalEmbedder(), texts)
+      const made = await make((await embedders[embedder]?.()) ?? lexicalEmbedder(), texts, count)
       for (const name of options.stores.split(',')) {
         const folder = join(tmpdir(), `agentserve-bench-vectors-${process.pid}-${name}-${embedder}-${count}`)
         const opening = stores[name]
@@ -218,7 +242,7 @@ try {
           const ms = (times: number[]) => `${percentile(times, 0.5)} | ${percentile(times, 0.99)}`
           const times = [found.exact, found.indexed, found.few, found.many].map(ms).join(' | ')
           console.log(
-            `| ${count} | ${embedder} | ${name} | ${found.writeRowsPerS} | ${found.indexS.toFixed(1)} | ${times} | ${found.recall.toFixed(3)} | ${found.missing} |`,
+            `| ${count} | ${embedder} | ${name} | ${found.writeRowsPerS} | ${found.indexS.toFixed(1)} | ${times} | ${found.recall.toFixed(3)} | ${found.missing} | ${found.laterRowsPerS} | ${ms(found.withLater)} | ${found.recallOfAll.toFixed(3)} |`,
           )
         } finally {
           await rm(folder, { recursive: true, force: true })

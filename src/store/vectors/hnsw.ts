@@ -1,11 +1,16 @@
 import { createSerial } from '../../runtime/serial.ts'
 import type { Connection } from '../postgres/connection.ts'
 import type { VectorDatabase } from './database.ts'
-import { countAll } from './generations.ts'
+import { type FoundIndexes, findIndexes, nextIndexName, tally, usable } from './indexes.ts'
 import { indexName, type List } from './lists.ts'
 
 /** Below it, comparing with all vectors takes some 10 ms. */
 const usualFromRows = 15_000
+/** More rows that the index does not have, or a larger share of all, and it is built anew. */
+const usualMostBeyond = 15_000
+const shareBeyond = 0.3
+/** Writes without a pause put a build off no longer. */
+const usualPatienceMs = 600_000
 /** pgvector indexes no longer ones. */
 const mostDimensions = 4_000
 /** One server builds. It renews its claim until it is done, by the clock of the database. */
@@ -21,18 +26,24 @@ const graphBytes = 350
 export interface IndexOptions {
   /** Rows from which a list gets an index; default 15,000. */
   indexedFromRows?: number | undefined
+  /** More rows that the index does not have, and it is built anew; default 15,000. Also for 30 % of all. */
+  mostBeyond?: number | undefined
   /** Pause in writing before the index is built; default 5 s. */
   quietMs?: number | undefined
+  /** How long writes without such a pause put it off; default 10 min. */
+  patienceMs?: number | undefined
   /** Pause before it is tried again, when another server builds or it failed; default 30 s. */
   againMs?: number | undefined
 }
 
 export interface HnswIndex {
-  /** Looks whether the list has an index that can be used, and how many rows. */
+  /** Looks whether the list has an index that can be used, and how many rows; plans a build that is due. */
   refresh(): Promise<void>
   readonly isThere: boolean
-  /** As of the last look, and what was added here since. */
-  readonly rows: number
+  /** The highest key in it; null: it has all rows. */
+  readonly limit: number | null
+  /** Rows that the index does not have, or all without one. As of the last look, and what was added here since. */
+  readonly unindexed: number
   added(rows: number): void
   /** Builds it if it is due, unless another server does. */
   build(): Promise<void>
@@ -45,30 +56,38 @@ export function hnswIndex(
   database: VectorDatabase,
   list: List,
   operators: string,
-  { indexedFromRows = usualFromRows, quietMs = 5_000, againMs = 30_000 }: IndexOptions,
+  {
+    indexedFromRows = usualFromRows,
+    mostBeyond = usualMostBeyond,
+    quietMs = 5_000,
+    patienceMs = usualPatienceMs,
+    againMs = 30_000,
+  }: IndexOptions,
 ): HnswIndex {
   const { read, logger, schema } = database
   const name = indexName(list.name)
+  const nextName = nextIndexName(list.name)
   const qualified = (one: string) => `"${schema}"."${one}"`
   const builds = createSerial()
-  let isThere = false
+  let found: FoundIndexes = { index: undefined, next: undefined }
   let rows = 0
+  let beyond = 0
+  let highest: number | null = null
   let isClosed = false
   let building: Connection | undefined
   let timer: NodeJS.Timeout | undefined
+  let putOffSince: number | undefined
 
-  const state = async (): Promise<'none' | 'valid' | 'broken'> => {
-    const [found] = await read.all<{ valid: boolean }>(
-      `SELECT indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-         JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = current_schema() AND relname = $1`,
-      [name],
-    )
-    if (found === undefined) return 'none'
-    return found.valid ? 'valid' : 'broken'
+  const look = async () => {
+    found = await findIndexes(read, list)
+    ;({ rows, beyond, highest } = await tally(read, list, usable(found)?.limit ?? null))
   }
-  const refresh = async () => {
-    isThere = (await state()) === 'valid'
-    rows = await countAll(read, list)
+  const isDue = () => {
+    if (list.dimensions > mostDimensions) return false
+    if (found.next) return true
+    if (rows < indexedFromRows || highest === null) return false
+    const used = usable(found)
+    return used === undefined || used.limit === null || beyond > mostBeyond || beyond > rows * shareBeyond
   }
   const claim = async () => {
     const claimed = await database.work((sql) =>
@@ -84,12 +103,32 @@ export function hnswIndex(
     database.work((sql) => sql.run(`UPDATE vector_list SET index_claimed_at = ${to} WHERE list_key = $1`, [list.key]))
   /** The database finishes what a server that is gone has begun. */
   const isUnderWay = async () => {
-    const found = await read.all(
+    const builds = await read.all(
       `SELECT 1 FROM pg_stat_progress_create_index JOIN pg_class ON pg_class.oid = relid
-         JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = current_schema() AND relname = $1`,
+         JOIN pg_namespace ON pg_namespace.oid = relnamespace
+       WHERE datname = current_database() AND nspname = current_schema() AND relname = $1`,
       [`vec_${list.name}`],
     )
-    return found.length > 0
+    return builds.length > 0
+  }
+  const drop = (connection: Connection, one: string) =>
+    connection.exec(`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(one)}`)
+  /** Under its lasting name, or beside an index that searches use meanwhile. */
+  const make = async (connection: Connection) => {
+    for (const one of [found.index, found.next]) if (one?.isValid === false) await drop(connection, one.name)
+    await look()
+    if (!isDue()) return
+    await connection.exec(
+      `CREATE INDEX CONCURRENTLY IF NOT EXISTS "${found.index ? nextName : name}" ON ${qualified(`vec_${list.name}`)}
+         USING hnsw (embedding ${operators}) WITH (ef_construction = ${construction})
+         WHERE chunk_key <= '${highest}'::bigint`,
+    )
+    await look()
+  }
+  /** Searches that still ask for the lower limit can use an index of a higher one. */
+  const replace = async (connection: Connection) => {
+    await drop(connection, name)
+    await connection.exec(`ALTER INDEX ${qualified(nextName)} RENAME TO "${name}"`)
   }
   const execute = async () => {
     const connection = await database.connect('vector index')
@@ -101,20 +140,19 @@ export function hnswIndex(
       await connection.exec('SET statement_timeout = 0')
       await connection.exec('SET lock_timeout = 0')
       await connection.exec(`SET maintenance_work_mem = '${memoryMb}MB'`)
-      if ((await state()) === 'broken') await connection.exec(`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(name)}`)
-      await connection.exec(
-        `CREATE INDEX CONCURRENTLY IF NOT EXISTS "${name}" ON ${qualified(`vec_${list.name}`)}
-           USING hnsw (embedding ${operators}) WITH (ef_construction = ${construction})`,
-      )
+      await look()
+      if (!found.next?.isValid) await make(connection)
+      if (found.next?.isValid) await replace(connection)
     } finally {
       building = undefined
       if (!isClosed) await connection.close()
     }
   }
   const build = async () => {
-    await refresh()
-    if (isThere || rows < indexedFromRows || list.dimensions > mostDimensions) return
+    await look()
+    if (!isDue()) return
     if ((await isUnderWay()) || !(await claim())) return later(againMs)
+    const before = usable(found)
     const renewing = setInterval(() => void setClaim('clock_timestamp()').catch(() => undefined), renewMs)
     const begunMs = performance.now()
     try {
@@ -123,9 +161,11 @@ export function hnswIndex(
       clearInterval(renewing)
       await setClaim('NULL').catch(() => undefined)
     }
-    await refresh()
+    await look()
     const seconds = Math.round((performance.now() - begunMs) / 1_000)
-    logger.info({ list: list.name, vectors: rows, seconds }, 'the index of the vectors is built')
+    if (usable(found)?.limit !== before?.limit)
+      logger.info({ list: list.name, vectors: rows, seconds }, 'the index of the vectors is built')
+    if (isDue()) later(againMs)
   }
   const buildInTurn = () =>
     builds.run(async () => {
@@ -135,6 +175,8 @@ export function hnswIndex(
     clearTimeout(timer)
     if (isClosed) return
     timer = setTimeout(() => {
+      timer = undefined
+      putOffSince = undefined
       buildInTurn().catch((error: unknown) => {
         if (isClosed) return
         logger.warn(
@@ -148,16 +190,24 @@ export function hnswIndex(
   later(quietMs)
 
   return {
-    refresh,
-    get isThere() {
-      return isThere
+    async refresh() {
+      await look()
+      if (timer === undefined && isDue()) later(quietMs)
     },
-    get rows() {
-      return rows
+    get isThere() {
+      return usable(found) !== undefined
+    },
+    get limit() {
+      return usable(found)?.limit ?? null
+    },
+    get unindexed() {
+      return usable(found) ? beyond : rows
     },
     added(count) {
       rows += count
-      if (!isThere) later(quietMs)
+      if (usable(found)?.limit != null) beyond += count
+      putOffSince ??= performance.now()
+      if (timer === undefined || performance.now() - putOffSince < patienceMs) later(quietMs)
     },
     build: buildInTurn,
     async close() {

@@ -136,7 +136,7 @@ function logOf(name: string, key: number): string[] {
 /** Ends a build of the list's index, which would keep the table. */
 const endBuild = `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_index
   JOIN pg_class ON pg_class.oid = relid JOIN pg_namespace ON pg_namespace.oid = relnamespace
-  WHERE nspname = current_schema() AND relname = $1`
+  WHERE datname = current_database() AND nspname = current_schema() AND relname = $1`
 
 /** `key`: only if the list is still this one. */
 export async function dropList(

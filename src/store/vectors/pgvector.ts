@@ -6,13 +6,14 @@ import { explain } from './failure.ts'
 import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
 import { hnswIndex, type IndexOptions } from './hnsw.ts'
 import type { List } from './lists.ts'
+import { type Asked, nearestStatements } from './nearest.ts'
 
 export interface PgvectorOptions extends IndexOptions {
-  /** Values that a brief search compares without an index. */
+  /** Values that a brief search compares, which are not in an index. */
   comparedValues?: number | undefined
   /** So many rows that match a condition are compared with each; beyond them, the index is faster. Default 15,000. */
   comparedRows?: number | undefined
-  /** How often a brief search looks whether another server has built the index; default 5 s. */
+  /** How often a search looks whether another server has built the index; default 5 s. */
   lookEveryMs?: number | undefined
 }
 
@@ -48,16 +49,12 @@ export function pgvectorTable(
   const { table, dimensions } = list
   const form = halfvecForm(extension.oid)
   const index = hnswIndex(database, list, `${schema}.halfvec_cosine_ops`, options)
+  const statements = nearestStatements(list, schema)
   let lookedMs = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | undefined
 
-  const distance = `embedding OPERATOR(${schema}.<=>) $1::${schema}.halfvec(${dimensions})`
-  const fields = `SELECT chunk_key AS chunk, generation, ${distance} AS distance FROM ${table}`
   const insert = `INSERT INTO ${table} (chunk_key, generation, embedding)
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::${schema}.halfvec[]) ON CONFLICT DO NOTHING`
-  const nearest = `${fields} ORDER BY ${distance} LIMIT $2`
-  const nearestOf = `${fields} WHERE generation = ANY($3::bigint[]) ORDER BY ${distance} LIMIT $2`
-  /** An index for a distance is not used for a sum. */
-  const comparedOf = `${fields} WHERE generation = ANY($3::bigint[]) ORDER BY (${distance}) + 0, chunk_key LIMIT $2`
   const matching = `SELECT count(*) AS n FROM (SELECT FROM ${table} WHERE generation = ANY($1::bigint[]) LIMIT $2) AS first_rows`
 
   const explained = async <T>(use: () => Promise<T>): Promise<T> => {
@@ -67,21 +64,28 @@ export function pgvectorTable(
       throw explain(list, error)
     }
   }
-  const isTooMuch = async () => {
-    if (performance.now() - lookedMs >= lookEveryMs) {
-      await index.refresh()
-      lookedMs = performance.now()
-    }
-    return !index.isThere && index.rows * dimensions > comparedValues
+  const look = async () => {
+    await index.refresh()
+    lookedMs = performance.now()
+  }
+  const lookAtTimes = async () => {
+    if (performance.now() - lookedMs < lookEveryMs) return
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    await looking
   }
   const isFew = async (generations: readonly number[]) => {
     const [row] = await database.vectors.all<{ n: number }>(matching, [generations, comparedRows + 1], 'fresh')
     return (row?.n ?? 0) <= comparedRows
   }
-  const find = async (query: Buffer, limit: number, generations: readonly number[] | undefined) => {
-    if (generations === undefined) return database.vectors.all<Nearest>(nearest, [query, limit], 'fresh')
-    const text = (await isFew(generations)) ? comparedOf : nearestOf
-    return database.vectors.all<Nearest>(text, [query, limit, generations], 'fresh')
+  const find = async (asked: Asked, isBrief: boolean) => {
+    await lookAtTimes()
+    const isTooMuch = isBrief && index.unindexed * dimensions > comparedValues
+    if (isTooMuch && !index.isThere) return []
+    const isCompared = asked.generations !== undefined && (await isFew(asked.generations))
+    const { text, params } = isCompared ? statements.compared(asked) : statements.nearest(asked, index.limit, isTooMuch)
+    return database.vectors.all<Nearest>(text, params, 'fresh')
   }
 
   return {
@@ -99,10 +103,7 @@ export function pgvectorTable(
       if (generations?.length === 0) return []
       if (generations) assertGenerations(generations)
       const query = toBinary(vector, dimensions, form)
-      return explained(async () => {
-        if (brief && (await isTooMuch())) return []
-        return (await find(query, limit, generations)).map(toHit)
-      })
+      return explained(async () => (await find({ query, limit, generations }, brief)).map(toHit))
     },
     counts: () => explained(() => countByGeneration(database.read, list)),
     count: () => explained(() => countAll(database.read, list)),
@@ -111,10 +112,13 @@ export function pgvectorTable(
       assertGenerations(generations)
       if (generations.length > 0) await explained(() => database.work((sql) => removeRows(sql, list, generations)))
     },
-    /** The database removes deleted rows by itself; it plans searches by what it knows of the table. */
+    /**
+     * The database removes deleted rows by itself; it plans searches by what it knows of the table. Never waits for a build of
+     * the index, which would wait for this transaction.
+     */
     compact: () =>
       explained(async () => {
-        await database.work((sql) => sql.all(`ANALYZE ${table}`, [], 'fresh'))
+        await database.work((sql) => sql.all(`ANALYZE (SKIP_LOCKED) ${table}`, [], 'fresh'))
       }),
     close: () => index.close(),
   }

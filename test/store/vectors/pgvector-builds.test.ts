@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { VectorStore } from '../../../src/core/knowledge/drivers.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
 import { postgresVectors } from '../../../src/store/vectors/vectors.ts'
 import { clusteredRows } from '../../support/knowledge/clustered-rows.ts'
@@ -14,6 +15,7 @@ describe.skipIf(process.env.AGENTSERVE_TEST_PGVECTOR === undefined)('builds of i
   let server: PgvectorServer
   let schema: string
   let opened: VectorStore[]
+  let warnings: unknown[]
   let look: ReturnType<typeof vectorDatabase>
   beforeAll(async () => {
     server = await startPgvector()
@@ -22,6 +24,7 @@ describe.skipIf(process.env.AGENTSERVE_TEST_PGVECTOR === undefined)('builds of i
   beforeEach(async () => {
     schema = server.newSchema()
     opened = []
+    warnings = []
     look = vectorDatabase(server.url, schema)
     const table = await storeThat(3_600_000).table('k1_v1', dimensions)
     for (let from = 0; from < rows.length; from += 1_000) await table.add(rows.slice(from, from + 1_000))
@@ -31,21 +34,24 @@ describe.skipIf(process.env.AGENTSERVE_TEST_PGVECTOR === undefined)('builds of i
     await look.close()
   })
 
-  const storeThat = (quietMs: number) => {
-    const database = vectorDatabase(server.url, schema)
+  const storeThat = (quietMs: number, patienceMs?: number) => {
+    const logger = { ...silentLogger, warn: (...told: unknown[]) => warnings.push(told) }
+    const database = vectorDatabase(server.url, schema, { logger })
     const store = postgresVectors({
       database,
       copies: memoryVectors(),
       quietMs,
       indexedFromRows: 1_000,
       againMs: 100,
+      patienceMs,
     })
     opened.push(store)
     return store
   }
   const builds = async () => {
     const found = await look.read.all(
-      `SELECT pid FROM pg_stat_progress_create_index WHERE relid = '${schema}.vec_k1_v1'::regclass`,
+      `SELECT pid FROM pg_stat_progress_create_index 
+       WHERE datname = current_database() AND relid = '${schema}.vec_k1_v1'::regclass`,
       [],
       'fresh',
     )
@@ -64,7 +70,10 @@ describe.skipIf(process.env.AGENTSERVE_TEST_PGVECTOR === undefined)('builds of i
     await expect.poll(builds, { interval: 10, timeout: 10_000 }).toBe(1)
     return store
   }
-  const endBuilds = () => look.read.all('SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index')
+  const endBuilds = () =>
+    look.read.all(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_progress_create_index WHERE datname = current_database()',
+    )
   const soon = { interval: 50, timeout: 60_000 }
 
   it('are finished by the database when the server closes, which does not wait', async () => {
@@ -82,6 +91,43 @@ describe.skipIf(process.env.AGENTSERVE_TEST_PGVECTOR === undefined)('builds of i
     expect(await table.search(rows[2]?.vector ?? new Float32Array(dimensions), 1)).toMatchObject([{ chunk: 3 }])
     await expect.poll(isValid, soon).toBe(true)
   }, 90_000)
+
+  it('neither hold up a compaction nor fail by it', async () => {
+    const store = await building()
+    const table = await store.table('k1_v1', dimensions)
+    for (let times = 0; times < 5; times++) await table.compact()
+    expect(await builds()).toBe(1)
+    await expect.poll(isValid, soon).toBe(true)
+    expect(warnings).toEqual([])
+  }, 90_000)
+
+  it('replace an index while rows are written and found, and no search fails', async () => {
+    await (await building()).close()
+    await expect.poll(isValid, soon).toBe(true)
+    const later = clusteredRows(12_000, dimensions).slice(8_000)
+    const store = storeThat(100, 0)
+    const other = await storeThat(3_600_000).table('k1_v1', dimensions)
+    const table = await store.table('k1_v1', dimensions)
+    for (let from = 0; from < 3_900; from += 1_300) await table.add(later.slice(from, from + 1_300))
+    let next = 3_900
+    const limits: number[] = []
+    const step = async () => {
+      const row = later[next++]
+      if (row) await table.add([row])
+      for (const each of [table, other])
+        for (const { chunk, vector } of [rows[2], later[0], row].filter((one) => one !== undefined))
+          expect((await each.search(vector as Float32Array, 1))[0]?.chunk).toBe(chunk)
+      const [found] = await look.read.all<{ upTo: number }>(
+        `SELECT substring(pg_get_expr(indpred, indrelid) FROM '[0-9]+')::bigint AS "upTo" FROM pg_index
+         WHERE indexrelid = to_regclass('${schema}.vec_k1_v1_hnsw') AND indisvalid`,
+      )
+      if (found) limits.push(found.upTo)
+      return limits.at(-1) ?? 0
+    }
+    await expect.poll(step, { interval: 5, timeout: 60_000 }).toBeGreaterThanOrEqual(11_900)
+    expect(limits[0]).toBe(8_000)
+    expect(warnings).toEqual([])
+  }, 120_000)
 
   it('end when the list is dropped', async () => {
     const store = await building()

@@ -89,27 +89,6 @@ describe('pgvector in particular', () => {
     await later.close()
   }, 60_000)
 
-  it('continues in an index until enough rows pass a condition, which it would not by default', async () => {
-    const store = storeIn(schema, { indexedFromRows: 1_000, quietMs: 0, comparedRows: 5 })
-    const table = await store.table('k1_v1', 16)
-    const rows = clusteredRows(2_000, 16).map((row) => ({ ...row, generation: 1 + (row.chunk % 100) }))
-    await table.add(rows)
-    await expect
-      .poll(indexStates, { interval: 50, timeout: 30_000 })
-      .toEqual([{ name: indexName('k1_v1'), valid: true }])
-    const query = rows[0]?.vector ?? new Float32Array(16)
-    const found = await table.search(query, 20, [7])
-    expect(found.map(({ generation }) => generation)).toEqual(Array.from({ length: 20 }, () => 7))
-    const database = databaseIn(schema)
-    // The sum keeps the planner from the index of generations.
-    const text = `SELECT chunk_key FROM vec_k1_v1 WHERE generation + 0 = 7
-      ORDER BY embedding OPERATOR(public.<=>) '[${query.join()}]'::public.halfvec(16) LIMIT 20`
-    expect(await database.vectors.all(text, [], 'fresh')).toHaveLength(20)
-    expect((await database.read.all(text, [], 'fresh')).length).toBeLessThan(10)
-    await database.close()
-    await store.close()
-  }, 60_000)
-
   it('leaves out of a brief search what is too much to compare, until there is an index', async () => {
     const store = storeIn(schema, { quietMs: 600_000, comparedValues: 100 * 16, lookEveryMs: 0 })
     const table = await store.table('k1_v1', 16)
