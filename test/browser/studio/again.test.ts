@@ -161,22 +161,22 @@ test('on a phone what differs is shown first, and the two runs under tabs', asyn
 
 test('a step of a workflow is made again only when it is allowed', async () => {
   const { run_id, session_id } = await ask('letter')
-  expect(sent).toBe(1)
+  const before = sent
   const { page, end } = await visit(chromium, server.url, `/studio/s/${session_id}/r/${run_id}`)
   await page.getByRole('treegrid').waitFor()
   await page.keyboard.press('r')
   const allow = lane(page, /^B ·/).getByRole('button', { name: 'Allow' })
   await allow.waitFor()
-  await lane(page, /^B ·/).getByText("Allow the step 'send' to run?").waitFor()
-  expect(sent).toBe(1)
+  await lane(page, /^B ·/).getByText("Allow the step 'send' to run?").first().waitFor()
+  expect(sent).toBe(before)
   await allow.press('Enter')
   await lane(page, /^B ·/).getByText('It is sent.').waitFor()
-  expect(sent).toBe(2)
+  expect(sent).toBe(before + 1)
   await page.getByLabel('Tools and steps after it').selectOption('recorded')
   await page.getByRole('button', { name: 'Run again' }).click()
   await page.getByText('The same in both.').first().waitFor()
   await lane(page, /^B ·/).getByText('It is sent.').waitFor()
-  expect(sent).toBe(2)
+  expect(sent).toBe(before + 1)
   expect(await end()).toEqual(nothingWrong)
 })
 
