@@ -41,5 +41,6 @@ export default defineConfig({
       },
     }),
   },
-  server: { storage: { type: 'postgres' } },
+  // More than ten thousand streams are measured on one server.
+  server: { storage: { type: 'postgres' }, limits: { connections: 20_000 } },
 })

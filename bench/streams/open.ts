@@ -27,7 +27,11 @@ export async function openStreams(url: string, runIds: readonly string[]): Promi
     socket.write(
       `GET /api/v1/runs/${runIds[index]}/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAccept: text/event-stream\r\n\r\n`,
     )
-    const [first] = (await once(socket, 'data')) as [Buffer]
+    const refused = once(socket, 'close').then(() => {
+      throw new Error(`stream ${index + 1} was closed before it began`)
+    })
+    refused.catch(() => {})
+    const [first] = (await Promise.race([once(socket, 'data'), refused])) as [Buffer]
     const status = first.toString('latin1', 0, 12)
     if (status !== 'HTTP/1.1 200') throw new Error(`a stream does not open: ${first.toString('latin1', 0, 300)}`)
     socket.on('error', () => {}).resume()
