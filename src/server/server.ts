@@ -12,7 +12,7 @@ import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
 import { createTokens } from '../http/tokens/tokens.ts'
 import { systemTimers } from '../runtime/timers.ts'
-import { serverActor } from '../service/audit/audit.ts'
+import { type Act, serverActor } from '../service/audit/audit.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { AuditedRequests } from './audited-requests.ts'
@@ -269,13 +269,9 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
         await next.dispose?.()
         throw error
       }
-      const name = configName(next)
-      audit?.tell(serverActor, {
-        action: 'config.reload',
-        object: name === undefined ? undefined : { kind: 'file', id: name },
-      })
+      audit?.tell(serverActor, reloadOf(next))
       config.replace(next)
-      registry.replace(next.entities, name)
+      registry.replace(next.entities, configName(next))
       costs.replace(next.prices)
       webhooks.replace(next.webhooks)
       schedules.replace(next.schedules)
@@ -286,11 +282,16 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       config.ingest()
     },
     reloadFailed(error) {
-      audit?.tell(serverActor, { action: 'config.reload' }, 'failed')
+      audit?.tell(serverActor, reloadOf(config.value), 'failed')
       live.agentsLoaded({ ok: false, error })
     },
     refreshSources: () => config.ingest(),
     ingested: () => config.ingested(),
     filesToCome: () => config.toCome,
   }
+}
+
+function reloadOf(config: ResolvedConfig): Act {
+  const name = configName(config)
+  return { action: 'config.reload', ...(name !== undefined && { object: { kind: 'file', id: name } }) }
 }
