@@ -90,6 +90,15 @@ describe('the audit log', () => {
       {},
     ],
     [
+      'session.unshare',
+      async () => {
+        const id = await session()
+        for (const user_id of ['ann', 'bob']) await desk('POST', `/sessions/${id}/reuse`, { user_id })
+        return { method: 'DELETE', path: `/sessions/${id}/shared/user/ann` }
+      },
+      { object_kind: 'session', detail: { kind: 'user' } },
+    ],
+    [
       'run.resume',
       async () => {
         const { run_id } = (await desk('POST', '/agents/asking/run', { input: secret })).json
