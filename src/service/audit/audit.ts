@@ -97,7 +97,8 @@ export class Audit {
   /** Puts one pseudonym in place of an erased user in all earlier entries, except those of erasures. */
   async hide(userId: string): Promise<void> {
     const { store } = this.#options
-    const user = { userId, caller: tokenCaller(userId) }
+    // As the entries have them.
+    const user = { userId: plain(userId), caller: plain(tokenCaller(userId)) }
     const pseudonym = createId('erased')
     while ((await store.hideAuditedUser(user, pseudonym, atOnce)) > 0);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { tokenCaller } from '../../../src/core/access/token-caller.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
@@ -89,6 +90,18 @@ describe('an act', () => {
     await audit.told({ ...actor, userId: `a\0b\ud800${'x'.repeat(300)}` }, { action: 'backup' })
     const [entry] = (await memory.listAuditEntries({}, { limit: 1 })).items
     expect([entry?.user_id?.slice(0, 5), entry?.user_id?.length]).toEqual(['a\ufffdb\ufffdx', 256])
+  })
+
+  test('of an erased user is under a pseudonym, also when the name was too long to be written whole', async () => {
+    const { audit, memory } = await opened()
+    const [whole, long] = ['ann b', `ann b${'x'.repeat(251)}`]
+    for (const name of [whole, long]) {
+      await audit.told({ ...actor, caller: tokenCaller(name) }, { action: 'backup' })
+      await audit.hide(name)
+    }
+    const { items } = await memory.listAuditEntries({}, { limit: 9 })
+    const pseudonym = expect.stringMatching(/^erased_/)
+    expect(items.map(({ caller }) => caller)).toEqual([pseudonym, pseudonym])
   })
 
   test('is forgotten after its time', async () => {
