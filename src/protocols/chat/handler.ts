@@ -116,7 +116,10 @@ export function createChat({
     }
     const messages = turns.flat()
     const hasMore = has_more || turns.length < runs.length
-    return json({ id: chatId, messages, activeRunId: active?.run_id ?? null, has_more: hasMore })
+    // It may have ended between the two reads: then its answer is in the messages.
+    const isOver = runs.some(({ run_id, status }) => run_id === active?.run_id && isEnded(status))
+    const activeRunId = isOver ? null : (active?.run_id ?? null)
+    return json({ id: chatId, messages, activeRunId, has_more: hasMore })
   }
 
   return { post, stream, stop, history }

@@ -121,6 +121,21 @@ describe('GET /chat/{agent}/{chat_id}/stream, and stop', () => {
     expect((await chats.call('GET', '/chat/gated/c1/stream')).status).toBe(204)
   })
 
+  test('an answer that ends while the messages are read is in them, and no longer under way', async () => {
+    const chats = await openChats()
+    const first = await chats.open('gated', { id: 'c1', message: userMessage('u1', 'go') })
+    await chats.gate.begun(0)
+    const { sessions } = chats.services
+    const history = sessions.history.bind(sessions)
+    sessions.history = async (...given) => {
+      chats.gate.open(0)
+      await first.text()
+      return history(...given)
+    }
+    const { activeRunId, messages } = await chats.reload('gated', 'c1')
+    expect([activeRunId, messages.length]).toEqual([null, 2])
+  })
+
   test('stop ends the run, and only the one that is meant', async () => {
     const chats = await openChats()
     const reader = await chats.open('gated', { id: 'c1', message: userMessage('u1', 'go') })
