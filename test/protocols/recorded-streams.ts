@@ -37,7 +37,7 @@ const projections: Record<string, (run: RunRecord) => Projection> = {
   simple: () => dialectProjection(true),
   'AG-UI': ({ session_id: threadId }) => {
     const named = { threadId, runId: 'r1' }
-    return agUiProjection(new AgUiRun({ named, from: 1, isModern: true, fileAddress: fileUrl }), named)
+    return agUiProjection(new AgUiRun({ named, from: 1, isModern: true, fileAddress: fileUrl }), { named })
   },
   'chat completions': ({ session_id: sessionId }) =>
     new CompletionProjection({

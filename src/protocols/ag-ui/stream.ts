@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Batch } from '../frames.ts'
 import type { Projection } from '../projection.ts'
 import { stretchOf } from '../stretch.ts'
-import { encodeEvents, type Named, started } from './event.ts'
+import { encodeEvents, started } from './event.ts'
 import { AgUiRun, type AgUiRunOptions } from './run.ts'
 
 /** A stretch of a run as the stream of AG-UI: what it shows, and the events to show. */
@@ -26,23 +26,26 @@ export function agUiStream(
   const run = new AgUiRun(options)
   const stretch = stretchOf(before(events, options.from, run), { from: options.from })
   return {
-    projection: agUiProjection(run, options.named),
+    projection: agUiProjection(run, options),
     events: readState === undefined ? stretch : withState(stretch, run, readState),
   }
 }
 
-export function agUiProjection(run: AgUiRun, named: Named): Projection {
-  let isBegun = false
+export function agUiProjection(
+  run: AgUiRun,
+  { named, isBegun = false }: Pick<AgUiRunOptions, 'named' | 'isBegun'>,
+): Projection {
+  let hasBegun = isBegun
   return {
     add(event) {
       const shown = run.add(event)
       if (shown.length === 0) return ''
-      isBegun = true
+      hasBegun = true
       return encodeEvents(shown)
     },
     broken(error) {
       const { code, message } = toAppError(error)
-      return encodeEvents([...(isBegun ? [] : [started(named)]), ...run.broken(code, message)])
+      return encodeEvents([...(hasBegun ? [] : [started(named)]), ...run.broken(code, message)])
     },
   }
 }

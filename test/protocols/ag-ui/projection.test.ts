@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import { toWireEvent } from '../../../src/core/events/sent-event.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { encodeEvents, started } from '../../../src/protocols/ag-ui/event.ts'
 import { MessageFold } from '../../../src/protocols/ag-ui/messages.ts'
 import { AgUiRun } from '../../../src/protocols/ag-ui/run.ts'
 import { agUiStream } from '../../../src/protocols/ag-ui/stream.ts'
@@ -258,6 +259,17 @@ test('a step that a run pauses in is suspended, and begins the next stretch', as
     ...['STEP_STARTED', 'SUBAGENT_STARTED', 'TOOL_CALL_RESULT', 'SUBAGENT_FINISHED', 'STEP_FINISHED'],
     ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED'],
   ])
+})
+
+test('a stream that loses its run ends with the error, and begins once for a client that has the beginning', async () => {
+  const typesOf = async (isBegun: boolean) => {
+    const lost = agUiStream({ named, from: 1, isModern: true, fileAddress, isBegun }, inBatches([], 1))
+    const options = { runId: 'run_1', logger: silentLogger, opening: isBegun ? encodeEvents([started(named)]) : '' }
+    let text = ''
+    for await (const frame of toFrames(lost.projection, lost.events, options)) text += frame
+    return eventsOf(text).map(({ type }) => type)
+  }
+  for (const isBegun of [false, true]) expect(await typesOf(isBegun)).toEqual(['RUN_STARTED', 'RUN_ERROR'])
 })
 
 test('ten thousand fragments take as long each as a thousand', async () => {
