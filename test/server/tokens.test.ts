@@ -52,6 +52,7 @@ test('every protocol answers the user of a token, and each sees the same session
       { 'a2a-version': '1.0' },
     ],
     [`${api}/chat/echo`, { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }] }],
+    [`${api}/ag-ui/echo`, { threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'hello' }] }],
     ['/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content: 'hello' }] }],
     ['/v1/responses', { model: 'echo', input: 'hello' }],
     [
