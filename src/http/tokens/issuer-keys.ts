@@ -114,7 +114,7 @@ export class IssuerKeys {
   #unavailable(): AppError {
     return new AppError(
       'unavailable',
-      "The issuer of tokens can't be reached, so the token can't be checked. Retry later; API keys still work.",
+      "The issuer of tokens can't be reached, so the token can't be checked. Retry later, or send an API key if you have one.",
       { retryAfterSeconds: Math.max(1, this.#pauseMs() / 1000) },
     )
   }
