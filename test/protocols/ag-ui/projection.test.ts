@@ -7,7 +7,7 @@ import { MessageFold } from '../../../src/protocols/ag-ui/messages.ts'
 import { AgUiRun } from '../../../src/protocols/ag-ui/run.ts'
 import { agUiStream } from '../../../src/protocols/ag-ui/stream.ts'
 import { type Batch, toFrames } from '../../../src/protocols/frames.ts'
-import { type RecordedRun, recordedRuns, recordRun } from '../../support/protocols/recorded-runs.ts'
+import { longRun, type RecordedRun, recordedRuns, recordRun } from '../../support/protocols/recorded-runs.ts'
 import { quickest } from '../../support/quickest.ts'
 import { eventsOf } from './support.ts'
 
@@ -273,15 +273,10 @@ test('a stream that loses its run ends with the error, and begins once for a cli
 })
 
 test('ten thousand fragments take as long each as a thousand', async () => {
-  const of = (count: number) =>
-    recordRun('long', [
-      ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
-      { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
-    ]).events
   const timed = (events: readonly RunEvent[]) =>
     quickest(async () => ({ stream: await streamed(events, 100), messages: snapshotOf(events) }))
-  const { ms: few } = await timed(of(1_000))
-  const { ms: many, stream, messages } = await timed(of(10_000))
+  const { ms: few } = await timed(longRun(1_000).events)
+  const { ms: many, stream, messages } = await timed(longRun(10_000).events)
   expect(eventsOf(stream)).toHaveLength(10_000 + 5)
   expect(messages[0]?.content).toMatch(/^fragment 0 fragment 1 .*fragment 9999 $/)
   // What grows with the square would take a hundred times as long.

@@ -9,7 +9,7 @@ import { ChatRun } from '../../../src/protocols/chat/run.ts'
 import { chatProjection } from '../../../src/protocols/chat/stream.ts'
 import { type Batch, toFrames } from '../../../src/protocols/frames.ts'
 import { positionOf } from '../../../src/protocols/projection.ts'
-import { recordedRuns, recordRun } from '../../support/protocols/recorded-runs.ts'
+import { longRun, recordedRuns, recordRun } from '../../support/protocols/recorded-runs.ts'
 import { quickest } from '../../support/quickest.ts'
 import { built, openClient, plain } from './client.ts'
 import { chunksOf } from './support.ts'
@@ -145,15 +145,10 @@ test.each([
 })
 
 test('ten thousand fragments take as long each as a thousand', async () => {
-  const of = (count: number) =>
-    recordRun('long', [
-      ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
-      { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
-    ]).events
   const timed = (events: readonly RunEvent[]) =>
     quickest(async () => ({ stream: await streamed(events, 100), message: reloaded(events) }))
-  const { ms: few } = await timed(of(1_000))
-  const { ms: many, stream, message } = await timed(of(10_000))
+  const { ms: few } = await timed(longRun(1_000).events)
+  const { ms: many, stream, message } = await timed(longRun(10_000).events)
   expect(chunksOf(stream)).toHaveLength(10_000 + 6)
   expect(message.parts[1]).toMatchObject({ text: expect.stringMatching(/^fragment 0 fragment 1 .*fragment 9999 $/) })
   // What grows with the square would take a hundred times as long.

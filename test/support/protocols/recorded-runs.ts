@@ -87,6 +87,14 @@ const modelEnd = (call_id: string): RunEventBody => ({
   finish_reason: 'stop',
   duration_ms: 5,
 })
+/** An answer in so many fragments. */
+export function longRun(count: number): RecordedRun {
+  return recordRun('long', [
+    ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
+    { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
+  ])
+}
+
 const text = (given: string): RunEventBody => ({ type: 'text_delta', text: given })
 const ended = (status: RunRecord['status'], cancellation_reason?: string): RunEventBody => ({
   type: 'run_end',

@@ -7,7 +7,7 @@ import { TaskProjection } from '../../../../src/protocols/a2a/official/stream.ts
 import { toTask } from '../../../../src/protocols/a2a/official/task.ts'
 import { toTask03 } from '../../../../src/protocols/a2a/official/version03.ts'
 import { type Batch, toFrames } from '../../../../src/protocols/frames.ts'
-import { type RecordedRun, recordedRuns, recordRun } from '../../../support/protocols/recorded-runs.ts'
+import { longRun, type RecordedRun, recordedRuns } from '../../../support/protocols/recorded-runs.ts'
 import { quickest } from '../../../support/quickest.ts'
 import { foldedTask, results } from './folded-task.ts'
 
@@ -88,14 +88,9 @@ test('a stream that is cut ends with an error, never like a task that is over', 
 })
 
 test.each(['1.0', '0.3'] as const)('ten thousand fragments take as long each as a thousand: %s', async (version) => {
-  const of = (count: number) =>
-    recordRun('long', [
-      ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
-      { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
-    ])
   const timed = (recorded: RecordedRun) => quickest(async () => ({ stream: await streamed(recorded, 100, version) }))
-  const { ms: few } = await timed(of(1_000))
-  const large = of(10_000)
+  const { ms: few } = await timed(longRun(1_000))
+  const large = longRun(10_000)
   const { ms: many, stream } = await timed(large)
   const task = version === '0.3' ? toTask03(objectOf(large)) : objectOf(large)
   expect(foldedTask(stream)).toEqual(JSON.parse(JSON.stringify(task)))

@@ -8,7 +8,7 @@ import { CompletionFold, CompletionProjection } from '../../../../src/protocols/
 import { openaiErrorOf } from '../../../../src/protocols/openai/error.ts'
 import { completionId } from '../../../../src/protocols/openai/ids.ts'
 import { stretchOf } from '../../../../src/protocols/stretch.ts'
-import { recordedRuns, recordRun } from '../../../support/protocols/recorded-runs.ts'
+import { longRun, recordedRuns, recordRun } from '../../../support/protocols/recorded-runs.ts'
 import { quickest } from '../../../support/quickest.ts'
 import { type Any, chunksOf } from './support.ts'
 
@@ -214,15 +214,10 @@ test('each stretch has an id of its own', () => {
 })
 
 test('ten thousand fragments take as long each as a thousand', async () => {
-  const long = (count: number) =>
-    recordRun('long', [
-      ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
-      { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
-    ]).events
   const timed = (events: readonly RunEvent[]) =>
     quickest(async () => ({ stream: await streamed(events, 1, 100), answer: await answered(events, 1) }))
-  const { ms: few } = await timed(long(1_000))
-  const { ms: many, stream, answer } = await timed(long(10_000))
+  const { ms: few } = await timed(longRun(1_000).events)
+  const { ms: many, stream, answer } = await timed(longRun(10_000).events)
   expect(chunksOf(stream)).toHaveLength(10_000 + 3)
   expect(answer.choices[0].message.content).toMatch(/^fragment 0 fragment 1 .*fragment 9999 $/)
   // What grows with the square would take a hundred times as long.

@@ -9,7 +9,7 @@ import { EarlierCalls } from '../../../../src/protocols/openai/responses/earlier
 import { ResponseRun } from '../../../../src/protocols/openai/responses/run.ts'
 import { ResponseStream } from '../../../../src/protocols/openai/responses/stream.ts'
 import { stretchOf } from '../../../../src/protocols/stretch.ts'
-import { type RecordedRun, recordedRuns, recordRun } from '../../../support/protocols/recorded-runs.ts'
+import { longRun, type RecordedRun, recordedRuns } from '../../../support/protocols/recorded-runs.ts'
 import { quickest } from '../../../support/quickest.ts'
 import { type Any, eventsOf, ResponseFold } from './fold.ts'
 
@@ -209,19 +209,14 @@ test('the stream of a run that waits for its turn begins before it, and is the s
 })
 
 test('ten thousand fragments take as long each as a thousand', async () => {
-  const of = (count: number) =>
-    recordRun('long', [
-      ...Array.from({ length: count }, (_, place) => ({ type: 'text_delta', text: `fragment ${place} ` }) as const),
-      { type: 'run_end', status: 'completed', usage: null, cache_hit: false },
-    ])
   const timed = (recorded: RecordedRun) =>
     quickest(async () => {
       const stream = await streamed(recorded, 1, 100)
       await object(recorded)
       return { stream }
     })
-  const { ms: few } = await timed(of(1_000))
-  const { ms: many, stream } = await timed(of(10_000))
+  const { ms: few } = await timed(longRun(1_000))
+  const { ms: many, stream } = await timed(longRun(10_000))
   expect(eventsOf(stream)).toHaveLength(10_000 + 8)
   // What grows with the square would take a hundred times as long.
   expect(many).toBeLessThan(50 * Math.max(few, 2))
