@@ -27,6 +27,12 @@ export const echo = runnable(
   { sideEffects: false },
 )
 
+/** Says `so far ` and fails. */
+export const failing = runnable(async function* () {
+  yield 'so far '
+  throw new Error('no luck')
+})
+
 export interface Gate {
   runnable: Runnable
   /** Resolves when the n-th run has begun, with its context. */

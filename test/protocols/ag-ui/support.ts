@@ -5,28 +5,20 @@ import { agUiRoutes } from '../../../src/protocols/ag-ui/ag-ui.ts'
 import { Leaving } from '../../../src/protocols/leaving.ts'
 import { openTestServer } from '../../api/server.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
-import { echo, gate, runnable } from '../../support/services.ts'
+import { sentObjects } from '../../support/protocols/sent-objects.ts'
+import { echo, failing, gate } from '../../support/services.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into events field by field
 export type Any = any
 
 export const user = (id: string, content: unknown) => ({ id, role: 'user', content })
 
-/** The events of a stream, without comments. */
-export function eventsOf(stream: string): Record<string, Any>[] {
-  return stream
-    .split('\n\n')
-    .filter((frame) => frame.startsWith('data: {'))
-    .map((frame) => JSON.parse(frame.slice(6)))
-}
+/** The events of a stream. */
+export const eventsOf = sentObjects
 
 /** The routes of AG-UI and of the API over real services and a memory store, without a socket. Time is that of the test. */
 export async function openAgUi(entities: Record<string, Runnable> = {}) {
   const gated = gate()
-  const failing = runnable(async function* () {
-    yield 'so far '
-    throw new Error('no luck')
-  })
   const server = await openTestServer({ entities: { echo, gated: gated.runnable, failing, ...entities } })
   onTestFinished(() => server.close())
   const { kernel, services, settings } = server

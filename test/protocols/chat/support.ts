@@ -3,7 +3,8 @@ import { apiRoutes } from '../../../src/api/routes.ts'
 import type { Runnable } from '../../../src/core/runnable.ts'
 import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { openTestServer } from '../../api/server.ts'
-import { echo, gate, runnable } from '../../support/services.ts'
+import { sentObjects } from '../../support/protocols/sent-objects.ts'
+import { echo, failing, gate } from '../../support/services.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into messages field by field
 export type Any = any
@@ -12,21 +13,12 @@ export function userMessage(id: string, text: string): object {
   return { id, role: 'user', parts: [{ type: 'text', text }] }
 }
 
-/** The chunks of a stream, without comments and its last line. */
-export function chunksOf(stream: string): Record<string, Any>[] {
-  return stream
-    .split('\n\n')
-    .filter((frame) => frame.startsWith('data: {'))
-    .map((frame) => JSON.parse(frame.slice(6)))
-}
+/** The chunks of a stream. */
+export const chunksOf = sentObjects
 
 /** The routes of useChat and of the API over real services and a memory store, without a socket. */
 export async function openChats(entities: Record<string, Runnable> = {}) {
   const gated = gate()
-  const failing = runnable(async function* () {
-    yield 'so far '
-    throw new Error('no luck')
-  })
   const server = await openTestServer({ entities: { echo, gated: gated.runnable, failing, ...entities } })
   onTestFinished(() => server.close())
   const { kernel, services, settings } = server

@@ -7,7 +7,8 @@ import { type OpenAISettings, openaiRoutes } from '../../../../src/protocols/ope
 import type { Services } from '../../../../src/service/services.ts'
 import { openTestServer } from '../../../api/server.ts'
 import { manualTimers } from '../../../support/manual-timers.ts'
-import { echo, gate, runnable } from '../../../support/services.ts'
+import { sentObjects } from '../../../support/protocols/sent-objects.ts'
+import { echo, failing, gate } from '../../../support/services.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers field by field
 export type Any = any
@@ -19,13 +20,8 @@ export const assistant = (content: unknown, tool_calls?: unknown) => ({
   ...(tool_calls !== undefined && { tool_calls }),
 })
 
-/** The chunks of a stream, without comments and its last line. */
-export function chunksOf(stream: string): Any[] {
-  return stream
-    .split('\n\n')
-    .filter((frame) => frame.startsWith('data: {'))
-    .map((frame) => JSON.parse(frame.slice(6)))
-}
+/** The chunks of a stream. */
+export const chunksOf: (stream: string) => Any[] = sentObjects
 
 /** Chat completions and the API over real services and a memory store, without a socket; time passes by `timers`. */
 export async function openCompletions(
@@ -34,10 +30,6 @@ export async function openCompletions(
   seen: (services: Services) => Services = (services) => services,
 ) {
   const gated = gate()
-  const failing = runnable(async function* () {
-    yield 'so far '
-    throw new Error('no luck')
-  })
   const server = await openTestServer({ entities: { echo, gated: gated.runnable, failing, ...entities } })
   onTestFinished(() => server.close())
   const { kernel, services, settings } = server

@@ -6,17 +6,13 @@ import { responseRoutes } from '../../../../src/protocols/openai/responses/respo
 import { scopeToUser } from '../../../../src/service/access/user-scope.ts'
 import { openTestServer } from '../../../api/server.ts'
 import { manualTimers } from '../../../support/manual-timers.ts'
-import { echo, gate, runnable } from '../../../support/services.ts'
+import { echo, failing, gate, runnable } from '../../../support/services.ts'
 import { type Any, eventsOf, ResponseFold } from './fold.ts'
 
 /** Says the turns that it knows of. */
 const recalls = runnable(async function* ({ text }, context) {
   const turns = await context.history(50)
   yield [...turns.map(({ content }) => content), text].join('|')
-})
-const failing = runnable(async function* () {
-  yield 'so far '
-  throw new Error('no luck')
 })
 
 /** The routes of responses over real services and a memory store, without a socket. A header says which user asks. */
