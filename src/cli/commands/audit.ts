@@ -7,7 +7,7 @@ import { addConnectFlags, type ConnectOptions, integerBetween } from '../command
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { print, printJson, say } from '../terminal/output.ts'
-import { formatTable } from '../terminal/table.ts'
+import { formatTable, tableColumns } from '../terminal/table.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { tableTime } from '../terminal/when.ts'
 
@@ -25,6 +25,9 @@ interface AuditOptions extends ConnectOptions {
 
 const usualLimit = 20
 const pageLimit = 100
+const head = ['WHEN', 'WHO', 'USER', 'ACTION', 'OBJECT', 'OUTCOME']
+/** What nobody should have to guess. */
+const who = ['WHO', 'USER', 'ACTION']
 
 export const command: CommandModule<AuditOptions> = {
   define: (command) =>
@@ -54,8 +57,7 @@ export const command: CommandModule<AuditOptions> = {
         cursor = page.next_cursor
       } while (cursor !== null && entries.length < limit)
       if (!options.json && entries.length === 0) say('No entries found.')
-      else if (!options.json)
-        print(formatTable(['WHEN', 'WHO', 'USER', 'ACTION', 'OBJECT', 'OUTCOME'], entries.map(toRow)))
+      else if (!options.json) print(formatTable(head, entries.map(toRow), tableColumns(), who))
       if (cursor !== null) say(`There are more entries. To see them, add --cursor ${terminalLine(cursor)}`)
     })
     return undefined

@@ -10,20 +10,23 @@ export function tableColumns(): number | undefined {
 
 /**
  * Rows under a head. When the table is wider than `columns`, it leaves out columns in which no row has anything, and cuts the
- * widest ones, except the first, which names the row. When it still does not fit, each row becomes a list. Makes cells safe
- * for the terminal.
+ * widest ones, except the first, which names the row, and those that `whole` names. When it still does not fit, each row becomes
+ * a list. Makes cells safe for the terminal.
  */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   columns = tableColumns(),
+  whole: readonly string[] = [],
 ): string {
   let cells = [[...head], ...rows.map((row) => row.map(terminalLine))]
   let widths = widthsOf(cells)
   if (columns !== undefined && surplusOf(widths, columns) > 0) {
     cells = withoutEmpty(cells)
     widths = widthsOf(cells)
-    if (!shrink(widths, columns)) return formatLists(cells[0] ?? [], cells.slice(1), columns)
+    const [shown = [], ...others] = cells
+    const mayCut = shown.map((name, place) => place > 0 && !whole.includes(name))
+    if (!shrink(widths, columns, mayCut)) return formatLists(shown, others, columns)
   }
   const lines = cells.map((row) =>
     row
@@ -62,13 +65,14 @@ function surplusOf(widths: readonly number[], columns: number): number {
 
 const graphemes = new Intl.Segmenter()
 
-function shrink(widths: number[], columns: number): boolean {
+function shrink(widths: number[], columns: number, mayCut: readonly boolean[]): boolean {
   let surplus = surplusOf(widths, columns)
   while (surplus > 0) {
-    const widest = Math.max(...widths.slice(1))
-    const place = widths.indexOf(widest, 1)
+    const cuttable = widths.filter((_, place) => mayCut[place])
+    const widest = Math.max(...cuttable)
+    const place = widths.findIndex((width, at) => mayCut[at] && width === widest)
     if (!(widest > minWidth)) return false
-    const next = Math.max(minWidth, ...widths.slice(1).filter((width) => width < widest))
+    const next = Math.max(minWidth, ...cuttable.filter((width) => width < widest))
     const less = Math.min(surplus, widest - next)
     widths[place] = widest - less
     surplus -= less
@@ -77,11 +81,13 @@ function shrink(widths: number[], columns: number): boolean {
 }
 
 function formatLists(head: readonly string[], rows: readonly (readonly string[])[], columns: number): string {
-  const lists = rows.map((row) =>
-    row
-      .map((cell, place) => (place === 0 ? cell : cut(`  ${head[place]?.toLowerCase()}: ${cell}`, columns)))
-      .join('\n'),
-  )
+  const nameOf = (place: number) => head[place]?.toLowerCase()
+  // A number says nothing alone.
+  const titleOf = (cell: string) => (/^\d+$/.test(cell) ? `${nameOf(0)} ${cell}` : cell)
+  const lists = rows.map(([title = '', ...cells]) => {
+    const lines = cells.flatMap((cell, place) => (cell === '' ? [] : [cut(`  ${nameOf(place + 1)}: ${cell}`, columns)]))
+    return [titleOf(title), ...lines].join('\n')
+  })
   return lists.map((list) => `${list}\n`).join('')
 }
 

@@ -48,6 +48,27 @@ it('leaves out what no row has before it cuts', () => {
   expect(formatTable(wide, some, 20)).toBe('run_0123456789\n  text: a text of s…\nrun_1\n  text: short\n')
 })
 
+it('cuts other columns than those that are to stay whole, or lists the cells', () => {
+  const log = ['WHEN', 'WHO', 'ACTION', 'OBJECT']
+  const entries = [
+    ['5 min ago', 'support-desk', 'knowledge.delete', 'doc_01m8b5cdft00025tf151p6a2wh'],
+    ['now', 'support-desk', 'config.reload', ''],
+  ]
+  const [, first] = formatTable(log, entries, 60, ['WHO', 'ACTION']).split('\n')
+  expect(first).toBe('5 min ago  support-desk  knowledge.delete  doc_01m8b5cdft00…')
+  expect(formatTable(log, entries, 50, ['WHO', 'ACTION'])).toBe(
+    [
+      ...['5 min ago', '  who: support-desk', '  action: knowledge.delete', '  object: doc_01m8b5cdft00025tf151p6a2wh'],
+      ...['now', '  who: support-desk', '  action: config.reload\n'],
+    ].join('\n'),
+  )
+})
+
+it('names a row whose name is a number alone', () => {
+  const instances = formatTable(['INSTANCE', 'STATE', 'OWNER'], [['3', 'alive', 'owner_0123456789']], 20)
+  expect(instances).toBe('instance 3\n  state: alive\n  owner: owner_0123…\n')
+})
+
 it('keeps what a terminal would obey out of cells', () => {
   expect(formatTable(['A', 'B'], [['x\u001b[2J', 'a\nb']], 80)).toBe('A  B\nx  a b\n')
 })
