@@ -2,6 +2,7 @@ import type { ResolvedConfig } from '../../../config/types.ts'
 import { messageOf } from '../../../core/error.ts'
 import { databaseOf, databaseOfKnowledge } from '../../../server/database/database.ts'
 import { countDatabase, type Examination, examineDatabase } from '../../../server/storage.ts'
+import { count } from '../../dev/knowledge-state.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 const silentSeconds = 15
@@ -24,14 +25,14 @@ export async function* checkDatabase(config: ResolvedConfig, whole: boolean): As
     return
   }
   try {
-    if (whole) yield await count(config, database.place)
+    if (whole) yield await countRows(config, database.place)
     else yield* describe(await examineDatabase(config), database.place)
   } catch (error) {
     yield wrong('database', messageOf(error), 'follow the message')
   }
 }
 
-async function count(config: ResolvedConfig, place: string): Promise<Finding> {
+async function countRows(config: ResolvedConfig, place: string): Promise<Finding> {
   const { counts, problems } = await countDatabase(config)
   const counted = Object.entries(counts).map(([name, number]) => `${number} ${name}`)
   const message = `${place}: ${counted.join(', ')}`
@@ -61,17 +62,14 @@ function* describe(found: Examination, place: string): Generator<Finding> {
   }
 }
 
-function whereVectorsAre({ extension, lists }: NonNullable<Examination['vectors']>): Finding {
-  const kept = lists.filter(({ form }) => form === 'bytea').map(({ name }) => name)
-  const copied = `each server searches a copy of ${kept.join(', ')}`
-  if ('reason' in extension) return ok('vectors', `${extension.reason}: ${copied}`)
+/** Who searches the vectors. The names of their lists are the database's own, so they are only counted. */
+export function whereVectorsAre({ extension, lists }: NonNullable<Examination['vectors']>): Finding {
+  if ('reason' in extension) return ok('vectors', `${extension.reason}: each server searches a copy of the vectors`)
+  const kept = lists.filter(({ form }) => form === 'bytea').length
   const indexed = lists.filter(({ hasIndex }) => hasIndex).length
-  if (kept.length === 0)
-    return ok(
-      'vectors',
-      `pgvector ${extension.version} searches ${lists.length} lists, ${indexed} of them with an index`,
-    )
-  const message = `pgvector ${extension.version} is there, but ${copied}, written before it was`
+  const pgvector = `pgvector ${extension.version}`
+  if (kept === 0) return ok('vectors', `${pgvector} searches ${count(lists.length, 'list')}, ${indexed} with an index`)
+  const message = `${pgvector} is there, but each server searches a copy of ${kept} of ${count(lists.length, 'list')}, written before it was`
   return warning('vectors', message, 'run agentserve knowledge reindex')
 }
 
