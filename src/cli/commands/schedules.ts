@@ -26,7 +26,7 @@ export const command: CommandModule<ConnectOptions> = {
         const run = await schedules.run(name, { signal })
         if (json) return printJson(run)
         print(run.run_id)
-        return say(`The run goes on in the background. Follow it: ${hint(`runs tail ${run.run_id}`)}`)
+        return say(`The run continues in the background. Follow it: ${hint(`runs tail ${run.run_id}`)}`)
       }
       const schedule = await (action === 'pause'
         ? schedules.pause(name, { signal })

@@ -27,7 +27,7 @@ export function factsOf({ run, events }: OpenedRun): RunFacts {
   }
 }
 
-/** `+71 %`, `as before`; nothing when one is not known, or the first is zero. */
+/** `+71 %`, `the same`; nothing when one is not known, or when only the first is zero. */
 export function changeOf(before: number | undefined, after: number | undefined): string {
   if (before === undefined || after === undefined) return ''
   if (before === after) return 'the same'
