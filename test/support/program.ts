@@ -65,12 +65,17 @@ export function launch(project: Project, args: string[], env: Record<string, str
     env: environment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  return follow(child)
+}
+
+/** Keeps what it prints, in texts. */
+export function follow(child: ChildProcess): Running {
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   const finished = new Promise<Finished>((done, fail) => {

@@ -7,7 +7,7 @@ import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt } from '../../support/browser/look.ts'
 import { paced } from '../../support/browser/paced.ts'
 import { focusTrouble } from '../../support/browser/reach.ts'
-import { asks, begin, modelCall, openRun, row, statusOf } from '../../support/browser/run-page.ts'
+import { asks, begin, modelCall, openRun, right, row, statusOf } from '../../support/browser/run-page.ts'
 import { nothingWrong } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startServer(
     {},
     {
-      right: agent({ run: () => modelCall('r') }),
+      right,
       asks,
       tells: agent({
         async *run(): AsyncGenerator<EmittedEvent> {

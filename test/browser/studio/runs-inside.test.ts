@@ -3,7 +3,7 @@ import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt, treeOf } from '../../support/browser/look.ts'
-import { asks, begin, grid, modelCall, openRun, row, statusOf } from '../../support/browser/run-page.ts'
+import { asks, begin, grid, modelCall, openRun, right, row, statusOf } from '../../support/browser/run-page.ts'
 import { nothingWrong } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     {},
     {
       left: agent({ run: () => modelCall('l', () => goOn.promise) }),
-      right: agent({ run: () => modelCall('r') }),
+      right,
       crew: team({ mode: 'parallel', members: ['left', 'right'] }),
       outer: team({ mode: 'sequence', members: ['crew'] }),
       asks,

@@ -3,7 +3,7 @@ import type { EmittedEvent } from '../../../src/core/event.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt } from '../../support/browser/look.ts'
-import { asks, begin, grid, modelCall, openRun, row, statusOf } from '../../support/browser/run-page.ts'
+import { asks, begin, grid, modelCall, openRun, right, row, statusOf } from '../../support/browser/run-page.ts'
 import { nothingWrong } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startServer(
     {},
     {
-      right: agent({ run: () => modelCall('r') }),
+      right,
       asks,
       tooled: agent({
         async *run(): AsyncGenerator<EmittedEvent> {

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import type { EmittedEvent } from '../../../src/core/event.ts'
+import { agent } from '../../../src/runnables/agent/agent.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import type { RunningTestServer } from '../server.ts'
 import type { TestBrowser } from './browser.ts'
@@ -21,6 +22,9 @@ export async function* modelCall(call_id: string, between?: () => Promise<void>)
   yield { type: 'text_delta', text: 'inside' }
   yield { type: 'model_call_end', call_id, usage, finish_reason: 'stop', duration_ms: 5, first_text_ms: 1 }
 }
+
+/** One call of a model. */
+export const right = agent({ run: () => modelCall('r') })
 
 /** A step in a step, the run of `right`, a question to a person, a step. */
 export const asks = workflow({

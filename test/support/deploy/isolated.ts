@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { Finished, Running } from '../program.ts'
+import { follow, type Running } from '../program.ts'
 
 /** Why no process can have a system of its own here, or undefined. */
 export function whyNotIsolated(): string | undefined {
@@ -42,23 +42,8 @@ export function runIsolated(
     env: { ...env, DATA: data, TMPDIR: temporary, RUN_UID: String(user.uid), RUN_GID: String(user.gid) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const finished = new Promise<Finished>((done, fail) => {
-    child.once('error', fail)
-    child.once('close', (code, signal) => done({ code, signal, stdout, stderr }))
-  })
   return {
-    child,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    finished,
+    ...follow(child),
     signal(name) {
       const inside = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim()
       process.kill(Number(inside), name)
