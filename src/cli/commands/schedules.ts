@@ -8,6 +8,7 @@ import { hint } from '../terminal/called-as.ts'
 import { print, printJson, say } from '../terminal/output.ts'
 import { formatTable } from '../terminal/table.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { tableTime } from '../terminal/when.ts'
 
 export const command: CommandModule<ConnectOptions> = {
   define: (command) =>
@@ -52,8 +53,8 @@ function list(schedules: readonly ScheduleInfo[], json: boolean): void {
     schedule.agent,
     schedule.cron,
     schedule.time_zone,
-    schedule.next_at ?? (schedule.enabled ? 'paused' : 'off'),
-    schedule.last_run?.at ?? '-',
+    schedule.next_at === null ? (schedule.enabled ? 'paused' : 'off') : tableTime(schedule.next_at),
+    schedule.last_run === null ? '-' : tableTime(schedule.last_run.at),
     schedule.last_run?.run_id ?? '-',
   ])
   print(formatTable(['NAME', 'AGENT', 'CRON', 'TIME ZONE', 'NEXT', 'LAST', 'RUN'], rows))
