@@ -52,8 +52,9 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
             max={10}
             value={times}
             onChange={({ currentTarget: field }) => {
-              setTimes(Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1)))
-              field.value = `${Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1))}`
+              const wanted = Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1))
+              setTimes(wanted)
+              field.value = `${wanted}`
             }}
           />
         </label>
