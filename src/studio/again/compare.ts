@@ -111,7 +111,7 @@ export interface MessagePair {
 
 /** The messages of two prompts: those at the beginning and the end that are the same, and between them by role, in order. */
 export function messagePairs(a: readonly Json[], b: readonly Json[]): MessagePair[] {
-  const [one, other] = [a.map(messageOf), b.map(messageOf)]
+  const [one, other] = [a.map(saidIn), b.map(saidIn)]
   const isSame = (x: Said | undefined, y: Said | undefined) => x?.role === y?.role && x?.text === y?.text
   const shorter = Math.min(one.length, other.length)
   let first = 0
@@ -141,7 +141,7 @@ interface Said {
 }
 
 /** A message of a prompt as text: what is said as it is, calls and results as JSON. */
-export function messageOf(message: Json): Said {
+function saidIn(message: Json): Said {
   if (typeof message !== 'object' || message === null || Array.isArray(message))
     return { role: 'message', text: toText(message) }
   const { role, content } = message

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { searchModes } from '../../core/knowledge/knowledge.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
-import { kinds } from '../run/words.ts'
+import { kinds, repeatable } from '../run/words.ts'
 import { mostTries } from '../state/address.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
@@ -101,7 +101,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
         >
           <option value={0}>the beginning</option>
           {events.steps.steps
-            .filter(({ kind }) => kind === 'model' || kind === 'tool' || kind === 'search' || kind === 'step')
+            .filter(({ kind }) => repeatable.includes(kind))
             .map(({ seq, kind, label }) => (
               <option key={seq} value={seq}>
                 {kinds[kind][1]} {label} ({seq})

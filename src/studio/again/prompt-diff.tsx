@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
-import { messageOf as errorOf } from '../state/message-of.ts'
+import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed } from './asides.ts'
@@ -63,7 +63,7 @@ function Messages({ studio, of }: { studio: Studio; of: [string, string, string,
             : { error: 'One of the prompts can’t be put together again: messages that it refers to are gone.' },
         ),
       (error: unknown) => {
-        if (!reading.signal.aborted) setRead({ error: errorOf(error) })
+        if (!reading.signal.aborted) setRead({ error: messageOf(error) })
       },
     )
     return () => reading.abort()

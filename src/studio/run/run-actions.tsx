@@ -4,14 +4,12 @@ import { isEnded } from '../state/conversation.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
+import { repeatable } from './words.ts'
 
 interface RunActionsProps {
   studio: Studio
   opened: OpenedRun
 }
-
-/** The kinds of steps from which a run can be repeated. */
-const repeatable: readonly string[] = ['model', 'tool', 'search', 'step']
 
 /** What can be done with a turn besides looking at it: comparing it with the one before, and going on after it in a new session. */
 export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | null {

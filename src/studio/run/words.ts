@@ -13,6 +13,9 @@ export const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> 
   end: ['end', 'end'],
 }
 
+/** From which a run can be repeated. */
+export const repeatable: readonly StepKind[] = ['model', 'tool', 'search', 'step']
+
 /** Null while it is as most are: nothing is said then. */
 export function stateOf({ state, isCut, kind }: Step): [icon: IconName, words: string] | null {
   if (isCut === true) return ['interrupted', 'interrupted']
