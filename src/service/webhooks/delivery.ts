@@ -94,13 +94,16 @@ export class Delivery {
 
   async #take(early: boolean): Promise<void> {
     const { store, clock, logger } = this.#options
+    // Only before this process has taken anything: it would take that again.
+    let isEarly = early && this.#active.size === 0
     try {
       while (this.#isDue && !this.#closed && this.#active.size < mostActive) {
         this.#isDue = false
         const now = clock()
         const room = mostActive - this.#active.size
         const until = timestamp(now + leaseMs)
-        const asOf = timestamp(early ? now + leaseMs : now)
+        const asOf = timestamp(isEarly ? now + leaseMs : now)
+        isEarly = false
         const jobs = await store.takeWebhookJobs([this.#webhook.name], asOf, until, room)
         for (const job of jobs) this.#begin(job)
         if (jobs.length === room) this.#isDue = true
