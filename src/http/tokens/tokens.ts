@@ -52,8 +52,9 @@ export function createTokens(settings: TokenSettings, { clock, logger }: { clock
         currentDate: new Date(clock()),
       },
     )
-    const { typ } = protectedHeader
-    if (!types.includes(typ?.toLowerCase())) throw new Refusal('its type (typ) is not that of an access token')
+    const typ: unknown = protectedHeader.typ
+    if (!types.includes(typeof typ === 'string' ? typ.toLowerCase() : typ))
+      throw new Refusal('its type (typ) is not that of an access token')
     if ((payload.iat ?? 0) > clock() / 1000 + skewSeconds) throw new Refusal('it was issued in the future (iat)')
     // RFC 9449, 7.2: a token that is bound to a key of its client is no bearer token.
     if (payload.cnf !== undefined)

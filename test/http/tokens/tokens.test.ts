@@ -54,14 +54,17 @@ describe('a token', () => {
     expect((await ask(await issuer.sign({ nbf: seconds + 81 }))).status).toBe(401)
   })
 
-  test.each(['logout+jwt', 'secevent+jwt', 'dpop+jwt'])('of the type %s is for something else', async (typ) => {
-    const { issuer, ask } = await opened()
-    expect(await words(ask(await issuer.sign({}, { typ })))).toEqual([
-      401,
-      'unauthorized',
-      expect.stringContaining('typ'),
-    ])
-  })
+  test.each<[unknown]>([['logout+jwt'], ['secevent+jwt'], ['dpop+jwt'], [5], [{}], [null]])(
+    'of the type %j is for something else',
+    async (typ) => {
+      const { issuer, ask } = await opened()
+      expect(await words(ask(await issuer.sign({}, { typ: typ as string })))).toEqual([
+        401,
+        'unauthorized',
+        expect.stringContaining('typ'),
+      ])
+    },
+  )
 
   test('without a signature is refused, in any spelling of none', async () => {
     const { issuer, ask } = await opened()
