@@ -85,7 +85,8 @@ class Watcher {
     const held = locks === undefined ? hold() : locks.request(name, how.steal ? how : { signal }, hold)
     held
       .catch(() => {
-        // Given up, or another window took it.
+        // Given up, or another window took it. A browser that denies locks has none either.
+        return signal.aborted || this.isHere.peek() ? undefined : hold()
       })
       .finally(() => {
         if (this.#holding !== holding) return
