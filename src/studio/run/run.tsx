@@ -134,6 +134,8 @@ function ReplayOf({ studio, opened }: { studio: Studio; opened: OpenedRun }): JS
   const act = async (action: (replay: Replayed) => void) => {
     try {
       const { Replay } = await import('../state/replay.ts')
+      // Nobody would end it.
+      if (opened.isClosed) return
       opened.replay.value ??= new Replay(opened.whole, studio.client)
       action(opened.replay.value)
       setProblem('')

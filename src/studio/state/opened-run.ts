@@ -65,6 +65,10 @@ export class OpenedRun {
     this.#open(new RunEvents()).catch((error: unknown) => this.#failed(error))
   }
 
+  get isClosed(): boolean {
+    return this.#reading.signal.aborted
+  }
+
   close(): void {
     this.endReplay()
     this.#reading.abort()
