@@ -78,6 +78,22 @@ describePostgres('processes that write documents', () => {
     expect(await living.keyword(key, wordQuery('anew'), {}, 10)).toHaveLength(1)
   })
 
+  it('can not publish what was removed while they were taken for dead, also not under another name', async () => {
+    const [dead, living] = [await open({ timers: still }), await open()]
+    const { key } = await living.ensureCollection('removed', embedding)
+    const [begun] = [await reserve(dead, 2), await reserve(living, 1)]
+    await dead.addChunks(key, chunksOf(begun, 0, 'removed half'))
+    await expect.poll(() => ofGeneration(begun.generation)).toBe(0)
+    // Something else tells it before the document does.
+    await expect(dead.works?.take('other')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await dead.works?.take('other')).toBe(true)
+    const late = chunksOf(begun, 1, 'late half')
+    await expect(dead.addChunks(key, late)).rejects.toMatchObject({ code: 'unavailable' })
+    const document = generationOf(begun.generation, { source: 'removed', chunk_count: 2 })
+    await expect(dead.publish(key, [{ ...late, document }])).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await living.keyword(key, wordQuery('half'), {}, 10)).toEqual([])
+  })
+
   it('tell that they live by one timer, also after they were taken for dead', async () => {
     const { timers, waiting } = counted()
     const store = await open({ timers, deadAfterMs: 1_000 })

@@ -10,7 +10,7 @@ import { removing } from './remove.ts'
 import { toStored } from './stored-text.ts'
 import { termReads } from './terms.ts'
 import { works } from './works.ts'
-import { checkVersion, insertChunks, retire, upsertDocuments } from './write.ts'
+import { checkReserved, checkVersion, insertChunks, retire, upsertDocuments } from './write.ts'
 
 /** Documents in a Postgres database, for any number of processes. */
 export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
@@ -43,10 +43,19 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
     ...keywordReads(database),
 
     reserve: (chunks) => keys.reserve(chunks),
-    addChunks: (collection, chunks) => database.owned((sql) => insertChunks(sql, collection, [chunks]), 'bulk'),
+    addChunks: (collection, chunks) =>
+      database.owned(async (sql, owner) => {
+        await checkReserved(sql, owner, [chunks.generation])
+        await insertChunks(sql, collection, [chunks])
+      }, 'bulk'),
 
     publish: (collection, documents, version) =>
-      database.owned(async (sql) => {
+      database.owned(async (sql, owner) => {
+        await checkReserved(
+          sql,
+          owner,
+          documents.map(({ generation }) => generation),
+        )
         await checkVersion(sql, collection, version)
         await insertChunks(sql, collection, documents)
         return upsertDocuments(

@@ -1,3 +1,4 @@
+import { AppError } from '../../../core/error.ts'
 import { chunkFieldIndex } from '../../../core/knowledge/chunk.ts'
 import {
   type NewChunks,
@@ -123,6 +124,21 @@ export async function checkVersion(sql: Sql, collection: number, version: number
     throw new StaleCollection('unavailable', 'The collection was just reindexed. Retry in a moment.', {
       retryAfterSeconds: 1,
     })
+}
+
+/**
+ * Throws for generations that were reserved under a name that was taken for dead: chunks of them may be removed already. Whether
+ * this process has registered anew meanwhile says nothing about them. In a transaction of `owned`.
+ */
+export async function checkReserved(sql: Sql, owner: number, generations: readonly number[]): Promise<void> {
+  const strange = await sql.all(
+    `SELECT FROM unnest($1::bigint[]) AS given (generation)
+     WHERE (SELECT CASE WHEN last_generation >= generation THEN owner_key END FROM generation_range
+       WHERE first_generation <= generation ORDER BY first_generation DESC LIMIT 1) IS DISTINCT FROM $2::int LIMIT 1`,
+    [generations, owner],
+  )
+  if (strange.length > 0)
+    throw new AppError('unavailable', 'This server was taken for dead. Retry in a moment.', { retryAfterSeconds: 1 })
 }
 
 const storedColumns = [...givenColumns, 'source_hash', 'filterable'] as const
