@@ -113,11 +113,13 @@ export class Owner {
   }
 
   #forget(owner: number): void {
-    void this.#key?.then((key) => {
+    const forget = (key: number) => {
       if (key !== owner) return
       this.#key = undefined
       this.#options.onLost()
-    })
+    }
+    // It may be registering anew. Who waits for that hears of its failure.
+    this.#key?.then(forget, () => undefined)
   }
 
   #next(): void {
