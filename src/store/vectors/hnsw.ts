@@ -132,6 +132,8 @@ export function hnswIndex(
   }
   const execute = async () => {
     const connection = await database.connect('vector index')
+    // `close` could not end it yet.
+    if (isClosed) return connection.close()
     building = connection
     try {
       const neededMb = Math.ceil((rows * (list.dimensions * 2 + graphBytes) * 1.2) / 2 ** 20)

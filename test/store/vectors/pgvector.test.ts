@@ -127,6 +127,29 @@ describe('pgvector in particular', () => {
     await store.close()
   })
 
+  it('is not built when the server closes while it connects for that, and the connection is closed', async () => {
+    const store = storeIn(schema, { quietMs: 600_000 })
+    await (await store.table('k1_v1', 16)).add(clusteredRows(50, 16))
+    const [begun, mayGoOn, ended] = [0, 1, 2].map(() => Promise.withResolvers<void>())
+    const database = databaseIn(schema)
+    const connect = async (purpose: string) => {
+      begun?.resolve()
+      await mayGoOn?.promise
+      const connection = await database.connect(purpose)
+      connection.client.once('end', () => ended?.resolve())
+      return connection
+    }
+    const other = storeIn(schema, { database: { ...database, connect }, indexedFromRows: 10, quietMs: 0 })
+    await other.table('k1_v1', 16)
+    await begun?.promise
+    const closing = other.close()
+    mayGoOn?.resolve()
+    await closing
+    await ended?.promise
+    expect(await indexStates()).toEqual([])
+    await store.close()
+  })
+
   it('fails once when the extension is dropped with the vectors, and takes them again', async () => {
     const one = { chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }
     const store = storeIn(schema)
