@@ -1,8 +1,8 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Finding } from '../../../src/cli/commands/doctor/finding.ts'
-import { newestStep } from '../../../src/store/sessions/postgres/schema/steps.ts'
 import { describePostgres } from '../../support/postgres/describe-postgres.ts'
+import { newestStep } from '../../support/postgres/newer-steps.ts'
 import { type Place, testPostgres } from '../../support/postgres/test-postgres.ts'
 import { command, createProject, launch, type Project, type RunningServer, serve } from '../../support/program.ts'
 

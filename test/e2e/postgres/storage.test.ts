@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newestStep } from '../../../src/store/sessions/postgres/schema/steps.ts'
 import { describePostgres } from '../../support/postgres/describe-postgres.ts'
+import { newestStep } from '../../support/postgres/newer-steps.ts'
 import { type Place, testPostgres } from '../../support/postgres/test-postgres.ts'
 import { command, createProject, type Project } from '../../support/program.ts'
 

@@ -1,11 +1,13 @@
 import { registerHooks } from 'node:module'
-import { newestStep } from '../../../src/store/sessions/postgres/schema/steps.ts'
+import { newestOf } from '../../../src/store/sessions/postgres/schema/applied.ts'
+import { steps } from '../../../src/store/sessions/postgres/schema/steps.ts'
 
 /*
  * Preloaded into an instance with `--import`, it makes the program a version that has more steps of the tables: `expand`
  * adds one that older versions go on beside, `contract` another one after that, beside which they can't.
  */
 
+const newestStep = newestOf(steps)
 const more = [
   `{ step: ${newestStep + 1}, kind: 'expand', sql: 'ALTER TABLE run ADD COLUMN later text; CREATE TABLE later (name text)' }`,
   `{ step: ${newestStep + 2}, kind: 'contract', sql: 'ALTER TABLE run DROP COLUMN later; DROP TABLE later' }`,

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
-import { newestStep } from '../../../../src/store/sessions/postgres/schema/steps.ts'
 import { agentsFile } from '../../../support/cluster/agents.ts'
 import { Balancer } from '../../../support/cluster/balancer.ts'
 import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
+import { newestStep } from '../../../support/postgres/newer-steps.ts'
 import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
 import { command, createProject, type Project } from '../../../support/program.ts'
 

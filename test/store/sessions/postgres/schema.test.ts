@@ -5,30 +5,15 @@ import type { SessionStore } from '../../../../src/core/store.ts'
 import { Pools } from '../../../../src/store/postgres/pools.ts'
 import { lockKeyOf } from '../../../../src/store/sessions/postgres/schema/lock.ts'
 import { schemaScript } from '../../../../src/store/sessions/postgres/schema/script.ts'
-import { newestStep, type Step, steps } from '../../../../src/store/sessions/postgres/schema/steps.ts'
+import { type Step, steps } from '../../../../src/store/sessions/postgres/schema/steps.ts'
 import { type PostgresStoreOptions, postgresStore } from '../../../../src/store/sessions/postgres/store.ts'
 import { upgradeDatabase } from '../../../../src/store/sessions/postgres/upkeep/prepare.ts'
 import { owned } from '../../../support/owned.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
+import { contract, expand, newer, newest, newestStep, newPlace } from '../../../support/postgres/newer-steps.ts'
 import { execute } from '../../../support/postgres/places.ts'
 import { serve } from '../../../support/postgres/serve.ts'
-import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
 import { echo, request } from '../../../support/services.ts'
-
-const expand: Step = {
-  step: newestStep + 1,
-  kind: 'expand',
-  sql: 'ALTER TABLE run ADD COLUMN later text; CREATE TABLE later (name text PRIMARY KEY)',
-}
-const contract: Step = { step: newestStep + 2, kind: 'contract', sql: 'ALTER TABLE later RENAME TO latest' }
-const newer = [...steps, expand]
-const newest = [...newer, contract]
-
-async function newPlace(): Promise<Pick<Place, 'url' | 'name'>> {
-  const place = (await testPostgres()).newSchema()
-  onTestFinished(() => place.drop())
-  return place
-}
 
 interface Said {
   level: string

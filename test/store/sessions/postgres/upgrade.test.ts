@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionStore } from '../../../../src/core/store.ts'
-import { newestStep, type Step, steps } from '../../../../src/store/sessions/postgres/schema/steps.ts'
+import { steps } from '../../../../src/store/sessions/postgres/schema/steps.ts'
 import { postgresStore } from '../../../../src/store/sessions/postgres/store.ts'
 import {
   preparationScript,
@@ -9,23 +9,9 @@ import {
 } from '../../../../src/store/sessions/postgres/upkeep/prepare.ts'
 import { readStatus } from '../../../../src/store/sessions/postgres/upkeep/status.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
+import { contract, expand, newest, newestStep, newPlace } from '../../../support/postgres/newer-steps.ts'
 import { execute } from '../../../support/postgres/places.ts'
-import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
-
-const expand: Step = {
-  step: newestStep + 1,
-  kind: 'expand',
-  sql: 'ALTER TABLE run ADD COLUMN later text; CREATE TABLE later (name text PRIMARY KEY)',
-}
-const contract: Step = { step: newestStep + 2, kind: 'contract', sql: 'ALTER TABLE later RENAME TO latest' }
-const newer = [...steps, expand]
-const newest = [...newer, contract]
-
-async function newPlace(): Promise<Pick<Place, 'url' | 'name'>> {
-  const place = (await testPostgres()).newSchema()
-  onTestFinished(() => place.drop())
-  return place
-}
+import type { Place } from '../../../support/postgres/test-postgres.ts'
 
 describePostgres('the commands for the tables', () => {
   async function opened({ url, name }: Pick<Place, 'url' | 'name'>): Promise<SessionStore> {

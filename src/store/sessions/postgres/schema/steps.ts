@@ -306,4 +306,3 @@ export const steps: readonly Step[] = [
   { step: 5, kind: 'expand', sql: vectorTables },
   { step: 6, kind: 'expand', sql: audit },
 ]
-export const newestStep = steps.at(-1)?.step ?? 0
