@@ -5,16 +5,15 @@ import { describePostgres } from '../support/postgres/describe-postgres.ts'
 import { emptiedSchema } from '../support/postgres/emptied-schema.ts'
 import { type ServingInstance, serve } from '../support/postgres/serve.ts'
 import { recordedRuns } from '../support/protocols/recorded-runs.ts'
-import { request } from '../support/services.ts'
 import {
-  closeGate,
+  begunStretches,
   cuts,
   expectRecorded,
   follow,
   hasAsked,
   isStopped,
   recorded,
-  stretchesOf,
+  startRecorded,
   wholeAt,
 } from './recorded-streams.ts'
 
@@ -47,16 +46,8 @@ describePostgres('a run of each end on Postgres, in the stream of each protocol'
     const { run } = given
     const isLost = run.status === 'interrupted'
     const home = isLost ? await add('own_lost') : a
-    closeGate()
-    const { runId } = await home.runs.start(request('recorded', given.name, { mode: 'background' }))
-    const stretches = stretchesOf(given)
-    for (const [place, stretch] of stretches.entries()) {
-      const answer = stretches[place - 1]?.at(-1)
-      if (answer?.type === 'run_resumed') {
-        const { approved, input, answers } = answer
-        closeGate()
-        await b.runs.resume(runId, { approved, input, answers, mode: 'background' })
-      }
+    const runId = await startRecorded(home, given)
+    for await (const stretch of begunStretches(given, runId, () => b)) {
       const finish = async () => {
         if (isLost) {
           await home.leave()

@@ -18,7 +18,7 @@ import type { Projection } from '../../src/protocols/projection.ts'
 import { stretchOf } from '../../src/protocols/stretch.ts'
 import type { RunService } from '../../src/service/runs/runs.ts'
 import { type RecordedRun, recordedRuns } from '../support/protocols/recorded-runs.ts'
-import { collect, runnable } from '../support/services.ts'
+import { collect, request, runnable } from '../support/services.ts'
 import { foldedTask } from './a2a/official/folded-task.ts'
 import { built, openClient, plain } from './chat/client.ts'
 
@@ -55,7 +55,7 @@ const fromStart = new Set([...ofOneStretch, 'simple'])
 export const cuts = [0, 1, 3, 8]
 
 /** The stretches of a run of the table: each ends with its end, or with the answer to its pause. */
-export function stretchesOf({ events }: RecordedRun): RunEvent[][] {
+function stretchesOf({ events }: RecordedRun): RunEvent[][] {
   const stretches: RunEvent[][] = [[]]
   for (const event of events) {
     if (event.type === 'run_start') continue
@@ -68,8 +68,31 @@ export function stretchesOf({ events }: RecordedRun): RunEvent[][] {
 /** Half of each stretch of a run is there until the test opens its gate. */
 let gate = Promise.withResolvers<void>()
 
-export function closeGate(): void {
+function closeGate(): void {
   gate = Promise.withResolvers()
+}
+
+export async function startRecorded({ runs }: Serving, { name }: RecordedRun): Promise<string> {
+  closeGate()
+  return (await runs.start(request('recorded', name, { mode: 'background' }))).runId
+}
+
+/** Each stretch once it is under way: `answering` gives the server that answers the pause before it. */
+export async function* begunStretches(
+  given: RecordedRun,
+  runId: string,
+  answering: () => Serving,
+): AsyncGenerator<RunEvent[]> {
+  let answer: RunEvent | undefined
+  for (const stretch of stretchesOf(given)) {
+    if (answer?.type === 'run_resumed') {
+      const { approved, input, answers } = answer
+      closeGate()
+      await answering().runs.resume(runId, { approved, input, answers, mode: 'background' })
+    }
+    yield stretch
+    answer = stretch.at(-1)
+  }
 }
 
 /** Emits what the table has for the run of this name, each event once the one before is recorded. */

@@ -3,17 +3,17 @@ import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { sqliteStore } from '../../src/store/sessions/sqlite/store.ts'
 import { recordedRuns } from '../support/protocols/recorded-runs.ts'
-import { openServices, request } from '../support/services.ts'
+import { openServices } from '../support/services.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
-  closeGate,
+  begunStretches,
   cuts,
   expectRecorded,
   follow,
   hasAsked,
   isStopped,
   recorded,
-  stretchesOf,
+  startRecorded,
   wholeAt,
 } from './recorded-streams.ts'
 
@@ -43,19 +43,11 @@ const runs = recordedRuns.filter(({ run }) => run.status !== 'interrupted')
 test.each(runs)(
   'each protocol has the same bytes live, later and after starts, and after a cut: $name',
   async (given) => {
-    const { run, name, events } = given
+    const { run, events } = given
     const start = await openServers()
     let server = await start()
-    closeGate()
-    const { runId } = await server.runs.start(request('recorded', name, { mode: 'background' }))
-    const stretches = stretchesOf(given)
-    for (const [place, stretch] of stretches.entries()) {
-      const answer = stretches[place - 1]?.at(-1)
-      if (answer?.type === 'run_resumed') {
-        const { approved, input, answers } = answer
-        closeGate()
-        await server.runs.resume(runId, { approved, input, answers, mode: 'background' })
-      }
+    const runId = await startRecorded(server, given)
+    for await (const stretch of begunStretches(given, runId, () => server)) {
       const finish = async () => {
         if (isStopped(run.status, stretch)) await server.runs.cancel(runId, 'requested')
       }
