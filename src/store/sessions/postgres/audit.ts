@@ -7,7 +7,7 @@ export function auditStore({ read, work }: Database): AuditStore {
   return {
     async addAuditEntry(entry) {
       const { detail, ...same } = entry
-      const values = names.map((name) => same[name as keyof typeof same])
+      const values = names.map((name) => same[name])
       await work((sql) => sql.run(insert, [...values, detail && JSON.stringify(detail)]))
     },
     async settleAuditEntry({ at, entry_id }, outcome, detail) {
@@ -38,19 +38,17 @@ export function auditStore({ read, work }: Database): AuditStore {
 }
 
 const names = [
-  ...[
-    'at',
-    'entry_id',
-    'action',
-    'caller',
-    'user_id',
-    'object_kind',
-    'object_id',
-    'outcome',
-    'request_id',
-    'server_id',
-  ],
-]
+  'at',
+  'entry_id',
+  'action',
+  'caller',
+  'user_id',
+  'object_kind',
+  'object_id',
+  'outcome',
+  'request_id',
+  'server_id',
+] as const satisfies (keyof AuditEntry)[]
 
 const insert = `INSERT INTO audit_entry (${names}, detail) VALUES (${names.map((_, index) => `$${index + 1}`)}, $11)`
 
