@@ -29,7 +29,7 @@ export interface Indexes {
   rebuild(collection: Collection): Promise<void>
   /** Takes the index of the next version in place of the open one, which is closed; an index that fails is forgotten. */
   replace(collection: Collection, opening: Promise<CollectionIndex>): Promise<CollectionIndex>
-  /** Waits for what is written in the background, and closes everything. */
+  /** Waits for what is written in the background, and closes everything. The caller has the lock. */
   close(): Promise<void>
 }
 
@@ -42,8 +42,18 @@ export function createIndexes(options: IndexesOptions): Indexes {
   const { documents, vectors, embedders, logger, lock, stopping } = options
   const open = new Map<number, OpenIndex>()
   const background = new Set<Promise<void>>()
+  /** Work under way may still embed by them. */
+  const replaced = new Set<Promise<CollectionIndex>>()
   let tidied: Promise<void> | undefined
 
+  const closeReplaced = async () => {
+    const all = [...replaced]
+    replaced.clear()
+    for (const opening of all)
+      await opening.then(closeEmbedders).catch((error: unknown) => {
+        logger.debug({ error }, 'an embedder could not be closed')
+      })
+  }
   const inBackground = (work: Promise<void>) => {
     background.add(work)
     void work.finally(() => background.delete(work))
@@ -124,14 +134,8 @@ export function createIndexes(options: IndexesOptions): Indexes {
     if (known !== undefined && known.version >= collection.version) return known.opening
     if (known !== undefined) {
       logger.info({ collection: collection.name }, 'another server has reindexed the collection')
-      // Work under way may still embed by it.
-      inBackground(
-        lock.exclusive(() =>
-          known.opening.then(closeEmbedders).catch((error: unknown) => {
-            logger.debug({ error }, 'an embedder could not be closed')
-          }),
-        ),
-      )
+      replaced.add(known.opening)
+      void lock.exclusive(closeReplaced)
     }
     return keep(collection.key, collection.version, openWithRepair(collection))
   }
@@ -161,6 +165,7 @@ export function createIndexes(options: IndexesOptions): Indexes {
     },
     async close() {
       await Promise.all(background)
+      await closeReplaced()
       for (const { opening } of open.values()) await opening.then(closeEmbedders).catch(() => undefined)
       open.clear()
       tidied = undefined

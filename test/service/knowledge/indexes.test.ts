@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
+import { createEmbedders } from '../../../src/knowledge/embedders/all.ts'
+import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
+import { createIndexes } from '../../../src/service/knowledge/indexes.ts'
+import { createLock } from '../../../src/service/knowledge/lock.ts'
+import { createVectorGuard } from '../../../src/service/knowledge/vector-guard.ts'
+import { createDocumentStore } from '../../../src/store/documents/store.ts'
+
+test('close, although a search has just found that another server has reindexed', async () => {
+  const logger = silentLogger
+  const lock = createLock(1)
+  const documents = createDocumentStore({ path: ':memory:', logger, onWordsForgotten: () => {} })
+  await documents.open()
+  const closed: number[] = []
+  const lexical = createEmbedders({ provider: 'lexical' })
+  const embedders = {
+    ...lexical,
+    open: async (...asked: Parameters<typeof lexical.open>) => {
+      const embedder = await lexical.open(...asked)
+      return { ...embedder, close: async () => void closed.push(1) }
+    },
+  }
+  const guard = createVectorGuard({ location: 'memory', clock: Date.now, logger, rebuild: async () => {} })
+  const stopping = new AbortController().signal
+  const indexes = createIndexes({
+    ...{ documents, vectors: memoryVectors(), embedders, logger, lock },
+    ...{ stopping: () => stopping, guard: () => guard },
+  })
+  const collection = await documents.ensureCollection('c', await embedders.resolve())
+  await indexes.of(collection)
+  const begun = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
+  const work = lock.shared({ key: 'k', weight: 1, caller: 'c' }, () => {
+    begun.resolve()
+    return mayEnd.promise
+  })
+  await begun.promise
+  const closing = lock.exclusive(() => indexes.close())
+  await indexes.of({ ...collection, version: collection.version + 1 })
+  expect(closed).toHaveLength(0)
+  mayEnd.resolve()
+  await work
+  await closing
+  expect(closed).toHaveLength(2)
+  await documents.close()
+})
