@@ -265,8 +265,8 @@ checked first; if a check fails, nothing is restored.`,
     page: 'backup',
   },
   storage: {
-    details: `For sessions in Postgres (\`server.storage\`). \`status\` shows the version of Postgres, the role, the tables and their sizes,
-and the servers that share the database: the seconds since the last beat of each, how many runs it has, and the newest step of the
+    details: `For sessions and knowledge in Postgres (\`server.storage\`). \`status\` shows the version of Postgres, the role, the tables and their
+sizes, and the servers that share the database: the seconds since the last beat of each, how many runs it has, and the newest step of the
 tables that it knows. The exit code is 1 if tables are missing, or if a newer version has changed them so that this one can't use them.
 \`prepare\` makes the tables that are missing, as each server does when it starts: older servers go on working. \`upgrade\` also makes
 the changes that older servers can't work with. It fails and names them while such servers run, and waits for those that are silent
