@@ -110,6 +110,25 @@ describePostgres('processes that write documents', () => {
     expect(waiting()).toBe(0)
   })
 
+  it('remove in the end what one had begun that goes while another sweeps', async () => {
+    const going = await open({ timers: still })
+    const { key } = await going.ensureCollection('swept', embedding)
+    const begun = await reserve(going, 2)
+    await going.addChunks(key, chunksOf(begun, 0, 'left over'))
+    const { url, name: schema } = place
+    const database = knowledgeDatabase({ url, schema })
+    const all: typeof database.read.all = async (text, params, plan) => {
+      const found = await database.read.all(text, params, plan)
+      if (text.includes('JOIN chunk ON')) await client.query('UPDATE knowledge_owner SET left_at = now()')
+      return found as never
+    }
+    const sweeping = postgresDocuments({ ...database, read: { ...database.read, all } })
+    await sweeping.open()
+    onTestFinished(() => sweeping.close())
+    for (let times = 0; times < 2; times++) await sweeping.collect()
+    expect(await ofGeneration(begun.generation)).toBe(0)
+  })
+
   it('keep what a dead one has published', async () => {
     const [dead, living] = [await open({ timers: still }), await open()]
     const { key } = await living.ensureCollection('c', embedding)

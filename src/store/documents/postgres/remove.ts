@@ -51,11 +51,12 @@ export function removing(database: KnowledgeDatabase) {
   }
   /** What owners that are gone have begun, and what was replaced and not removed. Any number of processes may do it at once. */
   const sweep = async (): Promise<void> => {
-    const retired = await database.read.all<{ generation: number }>('SELECT generation FROM retired')
-    const left = await database.read.all<{ generation: number }>(leftOver)
+    // First: only by its range is found what one has left that goes after this look.
     const ranges = await database.read.all<{ first: number; last: number }>(
       `SELECT first_generation AS first, last_generation AS last FROM generation_range WHERE owner_key IN ${gone}`,
     )
+    const retired = await database.read.all<{ generation: number }>('SELECT generation FROM retired')
+    const left = await database.read.all<{ generation: number }>(leftOver)
     await remove([...retired, ...left].map(({ generation }) => generation))
     for (const { first, last } of ranges)
       await database.work(async (sql) => {
