@@ -3,7 +3,7 @@ import type { VectorStore } from '../../core/knowledge/drivers.ts'
 import { byteaForm, toBinaryArray } from './binary.ts'
 import { copyOf } from './copy.ts'
 import type { VectorDatabase } from './database.ts'
-import { explain, ListReplaced } from './failure.ts'
+import { explaining, ListReplaced } from './failure.ts'
 import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
 import type { List } from './lists.ts'
 import type { ClosableTable } from './pgvector.ts'
@@ -30,13 +30,7 @@ export function copiedTable(
   const work = new Set<Promise<void>>()
   let isClosed = false
 
-  const explained = async <T>(use: () => Promise<T>): Promise<T> => {
-    try {
-      return await use()
-    } catch (error) {
-      throw explain(list, error)
-    }
-  }
+  const explained = explaining(list)
   const bring = (): Promise<void> => {
     const bringing = explained(() => copy.bring())
     const done = bringing.catch(() => undefined).finally(() => work.delete(done))

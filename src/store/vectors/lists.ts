@@ -74,7 +74,7 @@ async function makeList(
   dimensions: number,
 ): Promise<List> {
   const extension = await findExtension(database)
-  const form: ListForm = 'oid' in extension && dimensions <= largestHalfvec ? 'halfvec' : 'bytea'
+  const form: ListForm = hasExtension(extension) && dimensions <= largestHalfvec ? 'halfvec' : 'bytea'
   const version = /^k\d+_v(\d+)/.exec(name)?.[1]
   const { collection } = toList(name, { key: 0, dimensions, form })
   const row = await database.work(async (sql) => {
@@ -87,7 +87,7 @@ async function makeList(
        RETURNING list_key AS key, dimensions, form`,
       [name, collection ?? null, version === undefined ? null : Number(version), dimensions, form],
     )
-    const type = 'oid' in extension && form === 'halfvec' ? `${extension.schema}.halfvec(${dimensions})` : 'bytea'
+    const type = hasExtension(extension) && form === 'halfvec' ? `${extension.schema}.halfvec(${dimensions})` : 'bytea'
     for (const statement of tableOf(name, type, dimensions)) await sql.all(statement, [], 'fresh')
     if (form === 'bytea') for (const statement of logOf(name, made?.key ?? 0)) await sql.all(statement, [], 'fresh')
     return made as ListRow

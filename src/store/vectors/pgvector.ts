@@ -2,7 +2,7 @@ import type { VectorHit, VectorTable } from '../../core/knowledge/drivers.ts'
 import { halfvecForm, toBinary, toBinaryArray } from './binary.ts'
 import type { VectorDatabase } from './database.ts'
 import type { Extension } from './extension.ts'
-import { explain } from './failure.ts'
+import { explaining } from './failure.ts'
 import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
 import { hnswIndex, type IndexOptions } from './hnsw.ts'
 import type { List } from './lists.ts'
@@ -57,13 +57,7 @@ export function pgvectorTable(
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::${schema}.halfvec[]) ON CONFLICT DO NOTHING`
   const matching = `SELECT count(*) AS n FROM (SELECT FROM ${table} WHERE generation = ANY($1::bigint[]) LIMIT $2) AS first_rows`
 
-  const explained = async <T>(use: () => Promise<T>): Promise<T> => {
-    try {
-      return await use()
-    } catch (error) {
-      throw explain(list, error)
-    }
-  }
+  const explained = explaining(list)
   const look = async () => {
     await index.refresh()
     lookedMs = performance.now()
