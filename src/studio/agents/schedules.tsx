@@ -18,13 +18,13 @@ export function Schedules({ studio, agentId }: { studio: Studio; agentId: string
   }, [agents, mayRun])
   return (
     <>
-      {all.map(({ agent, name, cron, time_zone, next_at }) =>
+      {all.map(({ agent, name, cron, time_zone, next_at, enabled }) =>
         agent !== agentId ? null : (
           <p key={name} class="more">
             <button type="button" onClick={() => ask(schedules.run(name).then(() => setTold(`${name} has started.`)))}>
               Run {name} now
             </button>{' '}
-            {cron} {time_zone}, next: {next_at ?? 'off'}
+            {cron} {time_zone}, next: {next_at ?? (enabled ? 'paused' : 'off')}
           </p>
         ),
       )}

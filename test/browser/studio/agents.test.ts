@@ -56,13 +56,19 @@ const open = (path: string, options = {}) => visit(chromium, server.url, path, o
 
 test('an agent shows when it runs by itself, and is run at once', async () => {
   const nightly = { cron: '0 3 * * *', timeZone: 'Europe/Berlin', agent: 'echo', input: 'good night' }
-  const scheduled = await startServer({}, {}, { schedules: { nightly, off: { ...nightly, enabled: false } } })
+  const scheduled = await startServer(
+    {},
+    {},
+    { schedules: { nightly, off: { ...nightly, enabled: false }, rests: nightly } },
+  )
+  await scheduled.call('PUT', '/api/v1/schedules/rests', { paused: true })
   const { page, ...visited } = await visit(chromium, scheduled.url, '/studio/agents/echo', {})
   const shown = page.getByRole('region', { name: 'agent echo' })
   await shown.getByRole('button', { name: 'Run nightly now' }).click()
   await shown.getByText('nightly has started.').waitFor()
   await shown.getByRole('link', { name: 'good night' }).waitFor()
-  expect(await shown.getByText('0 3 * * * Europe/Berlin, next: off').count()).toBe(1)
+  for (const state of ['off', 'paused'])
+    expect(await shown.getByText(`0 3 * * * Europe/Berlin, next: ${state}`).count()).toBe(1)
   expect(await visited.end()).toEqual(nothingWrong)
   const other = await visit(chromium, scheduled.url, '/studio/agents/docs', {})
   await other.page.getByRole('region', { name: 'agent docs' }).waitFor()
