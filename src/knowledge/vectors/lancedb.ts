@@ -37,6 +37,8 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
   const temporary = temporaryFolder(join(resolve(folder), 'temporary'))
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
+  /** A table that is opened meanwhile would lose its files. */
+  const dropping = new Map<string, Promise<void>>()
 
   const connect = async (): Promise<Connection> => {
     process.env.LANCEDB_LOG ??= 'error'
@@ -56,6 +58,14 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
     return opening
   }
   const names = async () => (await connection()).tableNames({ limit: 100_000 })
+  const removeTable = async (name: string, open: Promise<OpenTable> | undefined, before: Promise<void> | undefined) => {
+    await before
+    await open?.then((table) => table.close()).catch(() => undefined)
+    const known = await names().catch((): string[] => [])
+    if (known.includes(name)) await connection().then((database) => database.dropTable(name).catch(() => undefined))
+    // Files that LanceDB no longer recognises as a table would prevent the next one.
+    await rm(join(folder, `${name}.lance`), { recursive: true, force: true })
+  }
 
   return {
     type: 'lancedb',
@@ -65,7 +75,8 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
       if (!tableName.test(name)) throw new TypeError(`not a table name: ${name}`)
       const known = tables.get(name)
       if (known) return known
-      const table = connection()
+      const table: Promise<OpenTable> = Promise.resolve(dropping.get(name))
+        .then(connection)
         .then((database) =>
           openTable(database, name, dimensions, {
             limits,
@@ -76,7 +87,7 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
           }),
         )
         .catch((error: unknown) => {
-          tables.delete(name)
+          if (tables.get(name) === table) tables.delete(name)
           throw error
         })
       tables.set(name, table)
@@ -86,16 +97,20 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
       if (!tableName.test(name)) throw new TypeError(`not a table name: ${name}`)
       const open = tables.get(name)
       tables.delete(name)
-      await open?.then((table) => table.close()).catch(() => undefined)
-      const known = await names().catch((): string[] => [])
-      if (known.includes(name)) await connection().then((database) => database.dropTable(name).catch(() => undefined))
-      // Files that LanceDB no longer recognises as a table would prevent the next one.
-      await rm(join(folder, `${name}.lance`), { recursive: true, force: true })
+      const before = dropping.get(name)
+      const work = removeTable(name, open, before)
+      const settled = work.catch(() => undefined)
+      dropping.set(name, settled)
+      await work.finally(() => {
+        if (dropping.get(name) === settled) dropping.delete(name)
+      })
     },
     async close() {
       const open = [...tables.values()]
       tables.clear()
-      for (const table of open) await table.then((opened) => opened.close())
+      // What could not be opened was told to who asked for it.
+      for (const table of open) await (await table.catch(() => undefined))?.close()
+      await Promise.all(dropping.values())
       const closing = opening
       opening = undefined
       if (!closing) return
@@ -279,7 +294,8 @@ function serialWrites(
       clearTimeout(timer)
       clearInterval(hourly)
       isClosed = true
-      if (sinceCompaction >= fewWrites) await queue.run(optimize)
+      // Never needed: what can't be read is told to who reads it.
+      if (sinceCompaction >= fewWrites) await queue.run(optimize).catch(() => undefined)
       await queue.idle()
       await tidied
     },

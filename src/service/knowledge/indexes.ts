@@ -1,18 +1,13 @@
 import type { Collection } from '../../core/knowledge/document-store.ts'
 import type { VectorStore } from '../../core/knowledge/drivers.ts'
-import {
-  type CollectionIndex,
-  closeEmbedders,
-  type IndexDrivers,
-  missingOf,
-  openIndex,
-  repair,
-  tableNames,
-} from './index-document.ts'
+import type { Clock } from '../../core/time.ts'
+import { type CollectionIndex, closeEmbedders, type IndexDrivers, openIndex, tableNames } from './index-document.ts'
 import type { Lock } from './lock.ts'
+import { createMending } from './mending.ts'
 import type { VectorGuard } from './vector-guard.ts'
 
 export interface IndexesOptions extends IndexDrivers {
+  clock: Clock
   lock: Lock
   stopping: () => AbortSignal
   guard: () => VectorGuard
@@ -25,10 +20,10 @@ export interface Indexes {
   byName(name: string): Promise<CollectionIndex>
   /** Once: removes what a crash left behind. */
   tidy(collection: Collection): Promise<void>
-  /** Discards the vectors and starts to write them anew. */
+  /** Discards the vectors and starts to write them anew; those of an earlier version are of no use. */
   rebuild(collection: Collection): Promise<void>
   /** Takes the index of the next version in place of the open one, which is closed; an index that fails is forgotten. */
-  replace(collection: Collection, opening: Promise<CollectionIndex>): Promise<CollectionIndex>
+  replace(collection: Collection, open: () => Promise<CollectionIndex>): Promise<CollectionIndex>
   /** Waits for what is written in the background, and closes everything. The caller has the lock. */
   close(): Promise<void>
 }
@@ -36,27 +31,29 @@ export interface Indexes {
 interface OpenIndex {
   version: number
   opening: Promise<CollectionIndex>
+  index: CollectionIndex | undefined
 }
 
 export function createIndexes(options: IndexesOptions): Indexes {
   const { documents, vectors, embedders, logger, lock, stopping } = options
+  const mending = createMending(options)
   const open = new Map<number, OpenIndex>()
-  const background = new Set<Promise<void>>()
   /** Work under way may still embed by them. */
   const replaced = new Set<Promise<CollectionIndex>>()
   let tidied: Promise<void> | undefined
 
+  const closeIndex = async (index: CollectionIndex | undefined) => {
+    if (index === undefined) return
+    await mending.end(index)
+    await closeEmbedders(index)
+  }
   const closeReplaced = async () => {
     const all = [...replaced]
     replaced.clear()
     for (const opening of all)
-      await opening.then(closeEmbedders).catch((error: unknown) => {
+      await opening.then(closeIndex).catch((error: unknown) => {
         logger.debug({ error }, 'an embedder could not be closed')
       })
-  }
-  const inBackground = (work: Promise<void>) => {
-    background.add(work)
-    void work.finally(() => background.delete(work))
   }
   const tidy = async (collection: Collection) => {
     await documents.collect()
@@ -84,18 +81,6 @@ export function createIndexes(options: IndexesOptions): Indexes {
         (error: unknown) => Promise.reject(options.guard().failed(collection, error)),
       ),
   })
-  /** One server at a time. */
-  const mend = async (index: CollectionIndex) => {
-    const work = `repair:${index.collection.key}`
-    try {
-      if (documents.works !== undefined && !(await documents.works.take(work))) return
-      await repair(options, index, stopping())
-      await documents.works?.release(work)
-    } catch (error) {
-      if (!stopping().aborted)
-        logger.warn({ error, collection: index.collection.name }, 'missing vectors are not written yet')
-    }
-  }
   const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
     await tidyOnce(collection)
     let failure: unknown
@@ -108,19 +93,16 @@ export function createIndexes(options: IndexesOptions): Indexes {
       return openWithRepair(now)
     }
     if (!index) throw failure
-    const missing = missingOf(index)
-    if (missing > 0) {
-      logger.info({ collection: collection.name, documents: missing }, 'writing missing vectors')
-      inBackground(mend(index))
-    }
+    mending.begin(index)
     return index
   }
   const keep = (key: number, version: number, opening: Promise<CollectionIndex>): Promise<CollectionIndex> => {
-    const kept: OpenIndex = { version, opening }
+    const kept: OpenIndex = { version, opening, index: undefined }
     open.set(key, kept)
     return opening.then(
       (index) => {
         kept.version = index.collection.version
+        kept.index = index
         return index
       },
       (error: unknown) => {
@@ -131,7 +113,10 @@ export function createIndexes(options: IndexesOptions): Indexes {
   }
   const of = (collection: Collection): Promise<CollectionIndex> => {
     const known = open.get(collection.key)
-    if (known !== undefined && known.version >= collection.version) return known.opening
+    if (known !== undefined && known.version >= collection.version) {
+      if (known.index) mending.begin(known.index)
+      return known.opening
+    }
     if (known !== undefined) {
       logger.info({ collection: collection.name }, 'another server has reindexed the collection')
       replaced.add(known.opening)
@@ -147,26 +132,34 @@ export function createIndexes(options: IndexesOptions): Indexes {
       return of(known ?? (await documents.ensureCollection(name, await embedders.resolve())))
     },
     tidy: tidyOnce,
-    rebuild: (collection) =>
-      lock.exclusive(async () => {
-        if (stopping().aborted) return
-        const previous = await open.get(collection.key)?.opening.catch(() => undefined)
-        open.delete(collection.key)
-        await closeEmbedders(previous)
-        // Those of a database are not damaged when one server can't read them.
-        if (!vectors.atomic) for (const name of tableNames(embedders, collection)) await vectors.drop(name)
-        await of(collection)
-      }),
-    async replace(collection, opening) {
+    rebuild: (collection) => {
+      const closing = stopping()
+      return lock.exclusive(async () => {
+        if (closing.aborted) return
+        const now = await documents.findCollection(collection.name)
+        if (now?.version !== collection.version) return
+        const known = open.get(collection.key)
+        const reopened = async () => {
+          await closeIndex(await known?.opening.catch(() => undefined))
+          // Those of a database are not damaged when one server can't read them.
+          if (!vectors.atomic) for (const name of tableNames(embedders, collection)) await vectors.drop(name)
+          return openWithRepair(now)
+        }
+        // Who asks for the index meanwhile waits: its tables are being removed.
+        await keep(collection.key, collection.version, reopened())
+      })
+    },
+    async replace(collection, openNext) {
       const previous = await open.get(collection.key)?.opening.catch(() => undefined)
-      const index = await keep(collection.key, collection.version + 1, opening)
+      // The tables that it writes into are about to be removed.
+      if (previous) await mending.end(previous)
+      const index = await keep(collection.key, collection.version + 1, openNext())
       await closeEmbedders(previous)
       return index
     },
     async close() {
-      await Promise.all(background)
       await closeReplaced()
-      for (const { opening } of open.values()) await opening.then(closeEmbedders).catch(() => undefined)
+      for (const { opening } of open.values()) await opening.then(closeIndex).catch(() => undefined)
       open.clear()
       tidied = undefined
     },

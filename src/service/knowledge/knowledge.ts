@@ -66,7 +66,12 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const weightOf = sourceWeights(options.weights)
   let stopping = new AbortController()
   const indexes = createIndexes({ ...options, lock, stopping: () => stopping.signal, guard: () => guard })
-  const guard = createVectorGuard({ ...options, location: vectors.location, rebuild: indexes.rebuild })
+  const guard = createVectorGuard({
+    ...options,
+    location: vectors.location,
+    stopping: () => stopping.signal,
+    rebuild: indexes.rebuild,
+  })
   const reindexing = createReindexing({ ...options, lock, indexes, guard })
   const stoppable = (signal: AbortSignal | undefined) =>
     signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal
@@ -145,6 +150,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     works: documents.works,
 
     async open() {
+      if (stopping.signal.aborted) stopping = new AbortController()
       await documents.open()
       const problem = await options.reranker?.problem()
       if (problem !== undefined)
@@ -166,7 +172,6 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         await vectors.close()
         await documents.close()
       })
-      stopping = new AbortController()
     },
 
     search,

@@ -42,13 +42,14 @@ export function createReindexing(options: ReindexOptions): Reindexings {
     const mayDrop = async () => documents.works === undefined || documents.works.take(work)
     const rebuilt = await rebuild(options, collection, embedding, { signal, progress, mayDrop })
     await lock.exclusive(async () => {
-      const finished = rebuilt.finish().then((index) => {
+      const finish = async () => {
+        const index = await rebuilt.finish()
         guard.succeeded(collection)
         const watch = (list: VectorList) => ({ ...list, table: guard.watch(index.collection, list.table) })
         return { ...index, lists: index.lists.map(watch) }
-      })
+      }
       try {
-        await indexes.replace(collection, finished)
+        await indexes.replace(collection, finish)
       } catch (error) {
         await rebuilt.discard()
         throw error

@@ -5,6 +5,8 @@ import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 
 const rebuildEveryMs = 3_600_000
+/** After a rebuild that failed itself. */
+const againMs = 60_000
 /** A full disk, too many open files, missing permissions or native code: rebuilding the vectors repairs none of these. */
 const outside = /no space left|too many open files|permission denied|LanceDB does not load|os error (?:13|24|28)\b/i
 
@@ -15,6 +17,8 @@ export interface VectorGuardOptions {
   location: string
   clock: Clock
   logger: Logger
+  /** Aborts when the knowledge base closes; tables fail then because they are closed. */
+  stopping: () => AbortSignal
   /** Discards the vectors of the collection and starts to rebuild them. */
   rebuild(collection: Collection): Promise<void>
 }
@@ -23,7 +27,7 @@ export interface VectorGuard {
   /** The table with its failures reported here and thrown as `VectorsUnavailable`. */
   watch(collection: Collection, table: VectorTable): VectorTable
   /** Has the vectors rebuilt, at most once an hour per collection; returns the error to throw. */
-  failed(collection: Collection, cause: unknown): unknown
+  failed(collection: Collection, cause: unknown, closing?: AbortSignal): unknown
   succeeded(collection: Collection): void
   /** Throws the last error of a collection whose vectors have failed since. */
   check(): void
@@ -31,7 +35,7 @@ export interface VectorGuard {
   idle(): Promise<void>
 }
 
-export function createVectorGuard({ location, clock, logger, rebuild }: VectorGuardOptions): VectorGuard {
+export function createVectorGuard({ location, clock, logger, stopping, rebuild }: VectorGuardOptions): VectorGuard {
   const failures = new Map<number, VectorsUnavailable>()
   const rebuiltMs = new Map<number, number>()
   const rebuilding = new Set<Promise<void>>()
@@ -39,12 +43,17 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
   const begin = (collection: Collection) => {
     rebuiltMs.set(collection.key, clock())
     const work: Promise<void> = rebuild(collection)
-      .catch((error: unknown) => logger.error({ err: error, location }, 'the vectors could not be rebuilt'))
+      .catch((error: unknown) => {
+        logger.error({ err: error, location }, 'the vectors could not be rebuilt')
+        rebuiltMs.set(collection.key, clock() - rebuildEveryMs + againMs)
+      })
       .finally(() => rebuilding.delete(work))
     rebuilding.add(work)
   }
-  const failed = (collection: Collection, cause: unknown): unknown => {
+  const failed = (collection: Collection, cause: unknown, closing = stopping()): unknown => {
     if (isAppError(cause) || (cause as Error | undefined)?.name === 'AbortError') return cause
+    if (closing.aborted)
+      return new VectorsUnavailable('unavailable', 'The vectors are closed.', { cause, retryAfterSeconds: 1 })
     const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.slice(0, 300)
     const lastMs = rebuiltMs.get(collection.key)
     const isDue = lastMs === undefined || clock() - lastMs >= rebuildEveryMs
@@ -68,13 +77,14 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
     failed,
     succeeded,
     watch(collection, table) {
+      const closing = stopping()
       const watched = async <T>(work: Promise<T>): Promise<T> => {
         try {
           const result = await work
           succeeded(collection)
           return result
         } catch (error) {
-          throw failed(collection, error)
+          throw failed(collection, error, closing)
         }
       }
       return {

@@ -96,8 +96,8 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     table(name, dimensions) {
       const known = tables.get(name)
       if (known) return known
-      const table = openFirst(name, dimensions).catch((error: unknown) => {
-        tables.delete(name)
+      const table: Promise<ClosableTable> = openFirst(name, dimensions).catch((error: unknown) => {
+        if (tables.get(name) === table) tables.delete(name)
         throw error
       })
       tables.set(name, table)

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -93,6 +93,33 @@ describe('lancedb in particular', () => {
       while (!(await readdir(join(folder, `${name}.lance`))).includes('_indices')) await new Promise(setImmediate)
     expect(await readdir(folder)).not.toContain('c2_v1.lance')
     await store.close()
+  })
+
+  it('gives a whole table to who opens one while that of its name is dropped', async () => {
+    const store = lanceVectors({ folder: await newFolder() })
+    const vector = Float32Array.of(0, 1)
+    for (let chunk = 1; chunk < 9; chunk++) {
+      await (await store.table('c1_v1', 2)).add([{ chunk, generation: 1, vector }])
+      const dropping = store.drop('c1_v1')
+      const table = await store.table('c1_v1', 2)
+      await dropping
+      expect(await table.count()).toBe(0)
+      await table.add([{ chunk, generation: 2, vector }])
+      expect([...(await (await store.table('c1_v1', 2)).counts())]).toEqual([[2, 1]])
+      await store.drop('c1_v1')
+    }
+    await store.close()
+  })
+
+  it('closes although a table could not be opened', async () => {
+    const folder = await newFolder()
+    await mkdir(join(folder, 'c1_v1.lance', '_versions'), { recursive: true })
+    await writeFile(join(folder, 'c1_v1.lance', '_versions', '1.manifest'), 'damaged')
+    const store = lanceVectors({ folder })
+    const opening = store.table('c1_v1', 2)
+    const closing = store.close()
+    await expect(opening).rejects.toThrow()
+    await closing
   })
 
   it('leaves small tables without an index', async () => {

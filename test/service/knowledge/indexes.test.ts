@@ -21,10 +21,13 @@ test('close, although a search has just found that another server has reindexed'
       return { ...embedder, close: async () => void closed.push(1) }
     },
   }
-  const guard = createVectorGuard({ location: 'memory', clock: Date.now, logger, rebuild: async () => {} })
   const stopping = new AbortController().signal
+  const guard = createVectorGuard({
+    ...{ location: 'memory', clock: Date.now, logger },
+    ...{ stopping: () => stopping, rebuild: async () => {} },
+  })
   const indexes = createIndexes({
-    ...{ documents, vectors: memoryVectors(), embedders, logger, lock },
+    ...{ documents, vectors: memoryVectors(), embedders, logger, lock, clock: Date.now },
     ...{ stopping: () => stopping, guard: () => guard },
   })
   const collection = await documents.ensureCollection('c', await embedders.resolve())
