@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { queryWordsOf } from '../src/core/text/terms.ts'
+import { queryWordsOf } from '../src/core/text/query-words.ts'
 import { lexicalEmbedder } from '../src/knowledge/embedders/lexical.ts'
 import { shippedTable, staticEmbedder } from '../src/knowledge/embedders/static.ts'
 import { lanceVectors } from '../src/knowledge/vectors/lancedb.ts'

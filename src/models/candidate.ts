@@ -1,8 +1,9 @@
 import type { Fit, SearchHit } from '../core/knowledge/knowledge.ts'
 import { askedTitles, isAskedTitle, plainWords } from '../core/text/asked-titles.ts'
 import { editDistance } from '../core/text/edit-distance.ts'
+import { queryWordsOf } from '../core/text/query-words.ts'
 import { sameWord } from '../core/text/same-word.ts'
-import { queryWordsOf, wordsOf } from '../core/text/terms.ts'
+import { wordsOf } from '../core/text/terms.ts'
 import { type Block, blocksOf, isMark, tableOf } from './passage-blocks.ts'
 import { clip, type Span, splitSentences } from './sentence.ts'
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { AppError } from '../../core/error.ts'
 import { bytes, type Reply } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
@@ -19,6 +21,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 }
+const unpacked = promisify(gunzip)
 /** A file's name has a hash of its content. */
 const forever = 'public, max-age=31536000, immutable'
 
@@ -31,13 +34,15 @@ export function studioRoutes(places: StudioPlaces): Route[] {
     const { file = '' } = request.params
     const { files } = await manifest()
     if (!files.includes(file)) throw new AppError('route_not_found', `There is nothing at ${request.path}.`)
-    const packed = takesBrotli(request.headers['accept-encoding'])
-    const content = await readBuilt(packed ? `${file}.br` : file)
+    const accepted = request.headers['accept-encoding']
+    const coding = takes('br', accepted) ? 'br' : takes('gzip', accepted) ? 'gzip' : undefined
+    const packed = await readBuilt(coding === 'br' ? `${file}.br` : `${file}.gz`)
+    const content = coding === undefined ? await unpacked(packed) : packed
     const type = mediaTypes[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     return bytes(content, type, {
       'Cache-Control': forever,
       Vary: 'Accept-Encoding',
-      ...(packed && { 'Content-Encoding': 'br' }),
+      ...(coding !== undefined && { 'Content-Encoding': coding }),
     })
   }
 
@@ -90,6 +95,8 @@ async function readBuilt(name: string): Promise<Buffer> {
   throw new AppError('route_not_found', 'The studio is not built here. Run `npm run build`.')
 }
 
-function takesBrotli(accepted: string | undefined): boolean {
-  return /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(accepted ?? '')
+/** Whether a browser takes the coding: it names it, and not with `q=0`. */
+function takes(coding: 'br' | 'gzip', accepted = ''): boolean {
+  const rest = String.raw`\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)`
+  return new RegExp(String.raw`(?:^|,)\s*${coding}${rest}`, 'i').test(accepted)
 }

@@ -2,8 +2,9 @@ import type { Fit, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import { hashedList, keywordList } from '../../core/knowledge/lists.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
+import { queryWordsOf } from '../../core/text/query-words.ts'
 import { nearlySameWord, sameWord } from '../../core/text/same-word.ts'
-import { queryWordsOf, wordsOf } from '../../core/text/terms.ts'
+import { wordsOf } from '../../core/text/terms.ts'
 import type { Found } from './search.ts'
 
 const weights = { coverage: 0.55, similarity: 0.1, agreement: 0.35 }

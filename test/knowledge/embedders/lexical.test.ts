@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { queryWordsOf, trigramsOf, wordsOf } from '../../../src/core/text/terms.ts'
+import { queryWordsOf } from '../../../src/core/text/query-words.ts'
+import { trigramsOf, wordsOf } from '../../../src/core/text/terms.ts'
 import { lexicalEmbedder } from '../../../src/knowledge/embedders/lexical.ts'
 import { eachFeature } from '../../../src/knowledge/embedders/lexical-features.ts'
 
