@@ -1,3 +1,4 @@
+import { refusals as common } from '../../wire/document/refusals.ts'
 import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
 import {
   A2AFailure,
@@ -9,14 +10,9 @@ import {
 } from '../../wire/protocols/a2a.ts'
 import { a2aPath } from './path.ts'
 
-const refusals: Record<number, string> = {
-  401: 'The API key is missing or not valid.',
+const refusals: Readonly<Record<number, string>> = {
+  ...common,
   403: 'The origin is not allowed, or the key does not have the scope `run`.',
-  408: 'The body did not arrive in time.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  421: 'The Host is not allowed.',
-  429: 'Too many requests. Retry after the time in Retry-After.',
 }
 
 const runHeaders = { 'X-Run-Id': 'The run, for `/runs/{id}/events`.', 'X-Session-Id': 'The session: `contextId`.' }

@@ -1,3 +1,4 @@
+import { runRefusals } from '../../wire/document/refusals.ts'
 import { type DocResponse, jsonAnswer, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
 import {
   ChatChunk,
@@ -10,21 +11,10 @@ import {
   ChatStreamQuery,
 } from '../../wire/protocols/chat.ts'
 
-const refusals: Record<number, string> = {
-  400: 'The request is not valid.',
-  401: 'The API key is missing or not valid.',
-  403: 'The origin is not allowed, or the key does not have the scope.',
+const refusals: Readonly<Record<number, string>> = {
+  ...runRefusals,
   404: 'There is no such agent or chat.',
-  408: 'The body did not arrive in time.',
-  409: 'What waited has another answer, or the session is busy.',
-  413: 'The body or a file is too large.',
-  415: 'The body is not JSON.',
-  421: 'The Host is not allowed.',
   422: 'The message id was used with other parts.',
-  429: 'Too many requests or runs. Retry after the time in Retry-After.',
-  500: 'Internal error.',
-  503: 'The server is stopping or at capacity.',
-  507: 'The disk is full.',
 }
 
 const headers = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'The session: the chat.' }

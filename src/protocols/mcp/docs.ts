@@ -1,16 +1,12 @@
+import { refusals as common } from '../../wire/document/refusals.ts'
 import { type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
 import { McpFailure, McpMessage, McpRequest } from '../../wire/protocols/mcp.ts'
 
-const refusals: Record<number, string> = {
+const refusals: Readonly<Record<number, string>> = {
+  ...common,
   400: 'The message is not valid, or of another version of the protocol.',
-  401: 'The API key is missing or not valid.',
   403: 'The origin is not allowed, or the server has no keys and can be reached from other machines.',
   404: 'There is no such method.',
-  408: 'The body did not arrive in time.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  421: 'The Host is not allowed.',
-  429: 'Too many requests. Retry after the time in Retry-After.',
   500: 'Internal error.',
   503: 'The server is stopping or at capacity.',
 }

@@ -1,4 +1,5 @@
 import type { Access } from '../../../core/access/scope.ts'
+import { refusals as common } from '../../../wire/document/refusals.ts'
 import { AnyObject, type RouteDoc } from '../../../wire/document/route-doc.ts'
 import { A2ARpcRequest, A2ASendRequest, A2ATaskQuery, A2ATasksQuery } from '../../../wire/protocols/a2a-tasks.ts'
 import { restType } from './error.ts'
@@ -8,15 +9,9 @@ const version = { 'A2A-Version': 'The version of A2A: `1.0` or `0.3`.' }
 const streamed = 'Server-sent events: the task, then its updates.'
 
 const refusals: Readonly<Record<number, string>> = {
+  ...common,
   400: 'The request is wrong, or the task does not allow it.',
-  401: 'The API key is missing or not valid.',
-  403: 'The origin is not allowed, or the key lacks a scope.',
   404: 'There is no such agent or task.',
-  408: 'The body did not arrive in time.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  421: 'The Host is not allowed.',
-  429: 'Too many requests. Retry after the time in Retry-After.',
   500: 'Internal error.',
   503: 'The server cannot accept work now.',
 }

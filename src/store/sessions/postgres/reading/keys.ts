@@ -1,7 +1,8 @@
 import type { PageRequest } from '../../../../core/page.ts'
 import { type RunStatus, runStatuses } from '../../../../core/run.ts'
 import type { SessionListFilter } from '../../../../core/store.ts'
-import { cutPage, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import type { Keyset } from '../../../rules/cursor.ts'
+import { cutKeys, type KeyPage, scanKeys } from '../../../rules/key-page.ts'
 import { ownersOf } from '../../rows/rows.ts'
 import { lastReadable } from './handovers.ts'
 import { listedKeys, newestFirst, ownedBy, Values, withSession } from './listed.ts'
@@ -15,13 +16,6 @@ import { lastTurn } from './turns.ts'
 
 /** Up to so many runs with a status are looked at for each page. */
 const fewRuns = 5_000
-/** A page ends after so many sessions that don't have the status. */
-const scannedAtMost = 4_000
-
-interface Keys {
-  keys: Keyset[]
-  next: string | null
-}
 
 interface KeyColumns {
   listed_at: string
@@ -33,12 +27,12 @@ export async function listKeys(
   filter: SessionListFilter,
   after: Keyset | undefined,
   { limit }: PageRequest,
-): Promise<Keys> {
+): Promise<KeyPage> {
   const { status } = filter
   const values = new Values()
   if (status === undefined) {
     const listed = listedKeys(filter, after, values, limit + 1)
-    return cut((await sql.all<KeyColumns>(listed, values.all, 'fresh')).map(toKey), limit)
+    return cutKeys((await sql.all<KeyColumns>(listed, values.all, 'fresh')).map(toKey), limit)
   }
   if (!runStatuses.includes(status)) return { keys: [], next: null }
   if (status === 'completed' || (await countRuns(sql, status, fewRuns + 1)) > fewRuns) {
@@ -55,7 +49,7 @@ export async function listKeys(
     values.all,
     'fresh',
   )
-  return cut(rows.map(toKey), limit)
+  return cutKeys(rows.map(toKey), limit)
 }
 
 export async function countSessions(sql: Reader, filter: SessionListFilter): Promise<number> {
@@ -129,13 +123,8 @@ async function countRuns(sql: Reader, status: RunStatus | undefined, most: numbe
   return row?.run_count ?? 0
 }
 
-/** Looks at the list in growing pieces. */
-async function scan(sql: Reader, filter: SessionListFilter, after: Keyset | undefined, limit: number): Promise<Keys> {
-  const keys: Keyset[] = []
-  let last = after
-  let left = scannedAtMost
-  for (let atOnce = 2 * limit; left > 0; atOnce *= 2) {
-    const most = Math.min(atOnce, left)
+function scan(sql: Reader, filter: SessionListFilter, after: Keyset | undefined, limit: number): Promise<KeyPage> {
+  return scanKeys(after, limit, async (last, most) => {
     const values = new Values()
     const listed = listedKeys(filter, last, values, most)
     const rows = await sql.all<KeyColumns & { fits: boolean | null }>(
@@ -144,20 +133,8 @@ async function scan(sql: Reader, filter: SessionListFilter, after: Keyset | unde
       values.all,
       'fresh',
     )
-    for (const row of rows) {
-      last = toKey(row)
-      if (row.fits === true) keys.push(last)
-      if (keys.length > limit) return cut(keys, limit)
-    }
-    if (rows.length < most) return { keys, next: null }
-    left -= most
-  }
-  return { keys, next: last === undefined ? null : encodeCursor(last) }
-}
-
-function cut(found: Keyset[], limit: number): Keys {
-  const { items, next } = cutPage(found, limit, (key) => key)
-  return { keys: items, next }
+    return rows.map((row) => ({ ...toKey(row), fits: row.fits === true }))
+  })
 }
 
 function toKey({ listed_at, listed_id }: KeyColumns): Keyset {

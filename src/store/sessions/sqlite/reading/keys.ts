@@ -1,7 +1,8 @@
 import type { PageRequest } from '../../../../core/page.ts'
 import { type RunStatus, runStatuses } from '../../../../core/run.ts'
 import type { SessionListFilter } from '../../../../core/store.ts'
-import { cutPage, decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import { decodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import { cutKeys, type KeyPage, scanKeys } from '../../../rules/key-page.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
 import { ownersOf } from '../../rows/rows.ts'
 import { lastReadable } from './handovers.ts'
@@ -16,20 +17,13 @@ import type { All } from './records.ts'
 
 /** Up to so many runs with a status are looked at for each page. */
 const fewRuns = 5_000
-/** A page ends after so many sessions that don't have the status. */
-const scannedAtMost = 4_000
 
-interface Keys {
-  keys: Keyset[]
-  next: string | null
-}
-
-export async function listKeys(all: All, filter: SessionListFilter, page: PageRequest): Promise<Keys> {
+export async function listKeys(all: All, filter: SessionListFilter, page: PageRequest): Promise<KeyPage> {
   const { status } = filter
   const after = decodeCursor(page.cursor)
   if (status === undefined) {
     const { listed, params } = listedKeys(filter, after)
-    return cut((await all(`${listed} ${newestFirst} LIMIT ?`, [...params, page.limit + 1])).map(toKey), page.limit)
+    return cutKeys((await all(`${listed} ${newestFirst} LIMIT ?`, [...params, page.limit + 1])).map(toKey), page.limit)
   }
   if (!runStatuses.includes(status)) return { keys: [], next: null }
   if (status === 'completed' || (await countRuns(all, status, fewRuns + 1)) > fewRuns) {
@@ -41,7 +35,7 @@ export async function listKeys(all: All, filter: SessionListFilter, page: PageRe
     `SELECT updated_at AS listed_at, session_id AS listed_id ${from} ${later} ${newestFirst} LIMIT ?`,
     [...params, ...(after === undefined ? [] : [after.time, after.id]), page.limit + 1],
   )
-  return cut(rows.map(toKey), page.limit)
+  return cutKeys(rows.map(toKey), page.limit)
 }
 
 export async function countSessions(all: All, filter: SessionListFilter): Promise<number> {
@@ -115,34 +109,17 @@ async function countRuns(all: All, status: RunStatus | undefined, most: number):
   return row?.run_count as number
 }
 
-/** Looks at the list in growing pieces. */
-async function scan(all: All, filter: SessionListFilter, after: Keyset | undefined, limit: number): Promise<Keys> {
+function scan(all: All, filter: SessionListFilter, after: Keyset | undefined, limit: number): Promise<KeyPage> {
   const seen = seenStatus(filter)
-  const keys: Keyset[] = []
-  let last = after
-  let left = scannedAtMost
-  for (let atOnce = 2 * limit; left > 0; atOnce *= 2) {
-    const most = Math.min(atOnce, left)
+  return scanKeys(after, limit, async (last, most) => {
     const { listed, params } = listedKeys(filter, last)
     const rows = await all(
       `SELECT listed_at, listed_id, ${seen.sql} = ? AS fits FROM (${listed} ${newestFirst} LIMIT ?)
          CROSS JOIN sessions ON session_id = listed_id ${newestFirst}`,
       [...seen.params, filter.status ?? null, ...params, most],
     )
-    for (const row of rows) {
-      last = toKey(row)
-      if (row.fits === 1) keys.push(last)
-      if (keys.length > limit) return cut(keys, limit)
-    }
-    if (rows.length < most) return { keys, next: null }
-    left -= most
-  }
-  return { keys, next: last === undefined ? null : encodeCursor(last) }
-}
-
-function cut(found: Keyset[], limit: number): Keys {
-  const { items, next } = cutPage(found, limit, (key) => key)
-  return { keys: items, next }
+    return rows.map((row) => ({ ...toKey(row), fits: row.fits === 1 }))
+  })
 }
 
 function toKey(row: SqlRow): Keyset {
