@@ -22,7 +22,11 @@ export class AuditedRequests {
   saw({ caller, userId, requestId, status, method, route }: RequestRecord): void {
     if (caller === 'anonymous') return
     const actor = { caller, userId, requestId }
-    if (this.#isDue(`use ${caller}`, useMs)) this.#audit.tell(actor, { action: 'key.use' })
+    const use = `use ${caller}`
+    if (this.#isDue(use, useMs)) {
+      // Another server may have seen the use that counts.
+      this.#audit.tellOnceIn(useMs, actor, { action: 'key.use' }, (atMs) => this.#told.set(use, atMs))
+    }
     if (status !== 403 || route === undefined) return
     const id = `${method} ${route}`
     if (!this.#isDue(`denied ${caller} ${id}`, hourMs)) return

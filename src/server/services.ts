@@ -10,7 +10,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import { createFacts } from '../service/access/facts.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
-import { Audit, serverActor } from '../service/audit/audit.ts'
+import { Audit, serverActor, unaudited } from '../service/audit/audit.ts'
 import { createBookmarks } from '../service/bookmarks.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
@@ -188,6 +188,7 @@ export function composeServices(
     logger,
     once,
     backup,
+    ...unaudited,
     audit: auditing.isOn ? audit : undefined,
   }
   return {

@@ -26,7 +26,7 @@ import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter 
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { AgainRequest, StartedRun } from './again/request.ts'
-import type { Audit } from './audit/audit.ts'
+import type { Act, Audit } from './audit/audit.ts'
 import type { Notifications } from './notifications/notifications.ts'
 import type { Repeats } from './repeating/context.ts'
 import type { Schedules } from './schedules/schedules.ts'
@@ -343,6 +343,10 @@ export interface Services {
   backup(): AsyncIterable<Uint8Array>
   /** Does the work of a request once: retries get the first answer. */
   once<T extends Json>(idempotency: Idempotency | undefined, work: () => Promise<T>): Promise<T>
+  /** Does work of no service, as an act of the audit log where there is one. */
+  audited<T>(act: Act, work: () => Promise<T>): Promise<T>
+  /** The same in pieces. */
+  auditedStream<T>(act: Act, work: () => AsyncIterable<T>): AsyncIterable<T>
   /** The log of what was done. Absent when it is off. */
   audit?: Pick<Audit, 'list'> | undefined
   logger: Logger

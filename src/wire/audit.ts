@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditActions, type AuditEntry as CoreAuditEntry } from '../core/access/audit.ts'
+import { auditActions, auditObjectKinds, type AuditEntry as CoreAuditEntry } from '../core/access/audit.ts'
 import { id, jsonObject, moment, oneOf, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { listOf, pageQuery } from './list.ts'
@@ -27,7 +27,7 @@ export const AuditEntry = component(
       .string()
       .describe('The id of a key, `jwt:` and the user of a token, `anonymous` without keys, or `server`.'),
     user_id: z.string().nullable().describe('The user that the key or token belongs to.'),
-    object_kind: z.enum(['session', 'run', 'user', 'document', 'schedule', 'route', 'file']).nullable(),
+    object_kind: z.enum(auditObjectKinds).nullable(),
     object_id: z.string().nullable(),
     outcome: z
       .string()

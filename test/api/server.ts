@@ -9,6 +9,7 @@ import { systemTimers } from '../../src/runtime/timers.ts'
 import { savedTestOf } from '../../src/server/tests/saved-test-of.ts'
 import { createFacts } from '../../src/service/access/facts.ts'
 import { createUsers } from '../../src/service/access/user-data.ts'
+import { unaudited } from '../../src/service/audit/audit.ts'
 import { createBookmarks } from '../../src/service/bookmarks.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import { watchStore } from '../../src/service/live/changes.ts'
@@ -65,6 +66,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     once,
     users: createUsers({ store, sessions, runs, clock: Date.now }),
     backup: createBackups({ folder: '', databases: [], version: '1.2.3', clock: Date.now }),
+    ...unaudited,
     logger: silentLogger,
   }
   const live = createLive({

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { resolveConfig } from '../../src/config/resolve.ts'
 import type { AuditEntry } from '../../src/core/access/audit.ts'
 import { configParts } from '../../src/server.ts'
+import { sqliteStore } from '../../src/store/sessions/sqlite/store.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -51,3 +52,28 @@ test('wrong keys are in the log, also when the server ends within the minute tha
     expect(text).not.toContain('a-key-that-is-wrong')
   })
 })
+
+test('entries beyond their time go when a server starts, also those of a time when the log was on', async () => {
+  for (const settings of [{ keep: '1d' }, { keep: '30d' }, false] as const) {
+    await using folder = await temporaryFolder()
+    const path = join(folder.path, 'agentserve.db')
+    const sessionStorage = { type: 'sqlite', path, synchronous: 'NORMAL' } as const
+    const day = 24 * 60 * 60_000
+    const ages = { hour: day / 24, week: 7 * day, years: 800 * day }
+    const store = sqliteStore({ path, synchronous: 'NORMAL' })
+    await store.open()
+    for (const [name, age] of Object.entries(ages)) await store.addAuditEntry(entryOf(name, Date.now() - age))
+    const server = await startServer({ sessionStorage, audit: settings })
+    const left = async () => (await store.listAuditEntries({}, { limit: 9 })).items.map(({ entry_id }) => entry_id)
+    const expected = settings !== false && settings.keep === '1d' ? ['hour'] : ['hour', 'week']
+    await expect.poll(left, { message: JSON.stringify(settings) }).toEqual(expected)
+    await server.close()
+    await store.close()
+  }
+})
+
+function entryOf(name: string, atMs: number): AuditEntry {
+  const at = new Date(atMs).toISOString()
+  const nothing = { user_id: null, object_kind: null, object_id: null, request_id: null, detail: null }
+  return { ...nothing, entry_id: name, at, action: 'backup', caller: 'desk', outcome: 'ok', server_id: 'srv_1' }
+}

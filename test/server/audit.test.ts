@@ -1,24 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { KeySettings } from '../../src/config/settings/keys.ts'
 import type { AuditEntry } from '../../src/core/access/audit.ts'
-import { agent } from '../../src/runnables/agent/agent.ts'
 import { audience, openIssuer } from '../support/issuer.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 const api = '/api/v1'
 const secret = 'the-words-that-stay-secret'
-
-const asking = agent({
-  async *run({ resumed }) {
-    yield resumed === undefined ? { type: 'input_required', call_id: 'may', prompt: secret } : 'Thanks.'
-  },
-})
-const remembering = agent({
-  memory: { user: true },
-  async run({ text, user }) {
-    return (await user.remember(text)).fact_id
-  },
-})
 
 const keys: KeySettings[] = [
   { id: 'desk', key: 'the-key-of-the-desk' },
@@ -29,11 +16,7 @@ const keys: KeySettings[] = [
 describe('the audit log', () => {
   let server: RunningTestServer
   beforeAll(async () => {
-    server = await startServer(
-      { auth: { keys }, a2a: { push: { allowHttp: true, allowPrivate: true } } },
-      { asking, remembering },
-      { schedules: { yearly: { cron: '0 0 1 1 *', agent: 'echo', input: secret } } },
-    )
+    server = await startServer({ auth: { keys } })
   })
   afterAll(() => server.close())
 
@@ -48,162 +31,28 @@ describe('the audit log', () => {
     (await entries()).filter(({ request_id, action }) => request_id === requestId && action !== 'key.use')
   const session = async () => (await desk('POST', '/agents/echo/run', { input: secret })).json.session_id as string
 
-  type Ask = { who?: string; method: string; path: string; body?: unknown; headers?: Record<string, string> }
-  const acts: [action: string, ask: () => Promise<Ask>, entry: Partial<AuditEntry>][] = [
-    [
-      'session.delete',
-      async () => ({ method: 'DELETE', path: `/sessions/${await session()}` }),
-      { object_kind: 'session', object_id: expect.stringMatching(/^ses_/) as unknown as string },
-    ],
-    ['session.delete', async () => ({ method: 'DELETE', path: '/sessions/none' }), { outcome: 'session_not_found' }],
-    [
-      'session.prune',
-      async () => ({
-        method: 'POST',
-        path: '/sessions/prune',
-        body: { updated_before: '2000-01-01T00:00:00.000Z', user_id: 'bob', agent_id: 'echo' },
+  test('has the user of a key, and what it did', async () => {
+    await as('laptop', 'DELETE', '/users/ann/facts', undefined, { 'x-request-id': 'forget' })
+    expect(await told('forget')).toEqual([
+      expect.objectContaining({
+        action: 'facts.delete',
+        caller: 'laptop',
+        user_id: 'ann',
+        object_id: 'ann',
+        outcome: 'ok',
       }),
-      {
-        object_kind: 'user',
-        object_id: 'bob',
-        detail: { updated_before: '2000-01-01T00:00:00.000Z', agent_id: 'echo', deleted: 0 },
-      },
-    ],
-    [
-      'session.export',
-      async () => ({ method: 'GET', path: `/sessions/${await session()}/export` }),
-      { object_kind: 'session' },
-    ],
-    [
-      'session.import',
-      async () => ({
-        method: 'POST',
-        path: '/sessions/import?new_ids=true',
-        body: (await desk('GET', `/sessions/${await session()}/export`)).text,
-        headers: { 'content-type': 'application/x-ndjson' },
-      }),
-      { detail: { session_id: expect.stringMatching(/^ses_/) as unknown as string } },
-    ],
-    [
-      'session.reuse',
-      async () => ({ method: 'POST', path: `/sessions/${await session()}/reuse`, body: { user_id: 'bob' } }),
-      {},
-    ],
-    [
-      'session.unshare',
-      async () => {
-        const id = await session()
-        for (const user_id of ['ann', 'bob']) await desk('POST', `/sessions/${id}/reuse`, { user_id })
-        return { method: 'DELETE', path: `/sessions/${id}/shared/user/ann` }
-      },
-      { object_kind: 'session', detail: { kind: 'user' } },
-    ],
-    [
-      'run.resume',
-      async () => {
-        const { run_id } = (await desk('POST', '/agents/asking/run', { input: secret })).json
-        return {
-          method: 'POST',
-          path: `/runs/${run_id}/resume`,
-          body: { answers: { may: { approved: false, reason: secret } } },
-        }
-      },
-      { object_kind: 'run', detail: { approved: 0, denied: 1 } },
-    ],
-    [
-      'facts.delete',
-      async () => ({ who: 'laptop', method: 'DELETE', path: '/users/ann/facts' }),
-      { caller: 'laptop', user_id: 'ann', object_kind: 'user', object_id: 'ann', detail: { deleted: 0 } },
-    ],
-    ['user.export', async () => ({ method: 'GET', path: '/users/dan/export' }), { object_id: 'dan' }],
-    [
-      'user.erase',
-      async () => ({ who: 'admin', method: 'DELETE', path: '/users/dan' }),
-      { caller: 'admin', object_id: 'dan' },
-    ],
-    ['backup', async () => ({ method: 'GET', path: '/backup' }), { object_id: null }],
-    [
-      'knowledge.add',
-      async () => ({ method: 'POST', path: '/knowledge/content', body: { content: secret, source: 'a.md' } }),
-      { object_kind: 'document', detail: { documents: 1 } },
-    ],
-    [
-      'knowledge.add',
-      async () => ({
-        method: 'POST',
-        path: '/knowledge/documents',
-        body: {
-          documents: [
-            { content: 'one', source: '1' },
-            { content: 'two', source: '2' },
-          ],
-        },
-      }),
-      { object_id: null, detail: { documents: 2 } },
-    ],
-    [
-      'knowledge.delete',
-      async () => {
-        const { document_id } = (await desk('POST', '/knowledge/content', { content: 'gone', source: 'b.md' })).json
-        return { method: 'DELETE', path: `/knowledge/documents/${document_id}` }
-      },
-      { object_kind: 'document' },
-    ],
-    ['knowledge.reindex', async () => ({ method: 'POST', path: '/knowledge/reindex', body: {} }), { object_id: null }],
-    [
-      'schedule.pause',
-      async () => ({ method: 'PUT', path: '/schedules/yearly', body: { paused: true } }),
-      { object_id: 'yearly' },
-    ],
-    [
-      'schedule.resume',
-      async () => ({ method: 'PUT', path: '/schedules/yearly', body: { paused: false } }),
-      { object_id: 'yearly' },
-    ],
-    [
-      'schedule.run',
-      async () => ({ method: 'POST', path: '/schedules/yearly/run' }),
-      { object_id: 'yearly', detail: { run_id: expect.stringMatching(/^run_/) as unknown as string } },
-    ],
-  ]
-
-  test.each(acts)('has %s before its answer', async (action, ask, entry) => {
-    const { who = 'desk', method, path, body, headers } = await ask()
-    const requestId = `req-${Math.trunc(performance.now() * 1000)}`
-    const answer = await as(who, method, path, body, { ...headers, 'x-request-id': requestId })
-    const usual = { action, caller: 'desk', user_id: null, request_id: requestId, outcome: 'ok' }
-    expect([answer.status < 500, await told(requestId)]).toEqual([
-      true,
-      [expect.objectContaining({ ...usual, ...entry })],
     ])
   })
 
-  test('has what other protocols do, and the push targets of tasks', async () => {
-    const { run_id } = (await desk('POST', '/agents/asking/run', { input: secret })).json
-    const push = `/a2a/agents/asking/tasks/${run_id}/pushNotificationConfigs`
-    const target = { id: 'mine', url: 'http://127.0.0.1:1/x', token: secret }
-    expect((await desk('POST', push, target)).status).toBe(200)
-    expect((await desk('DELETE', `${push}/mine`)).status).toBeLessThan(300)
-    const conversation = await server.call(
-      'POST',
-      '/v1/conversations',
-      {},
-      { authorization: 'Bearer the-key-of-the-desk' },
-    )
-    await server.call('DELETE', `/v1/conversations/${conversation.json.id}`, undefined, {
-      authorization: 'Bearer the-key-of-the-desk',
-    })
-    const actions = (await entries()).map(({ action }) => action)
-    expect(actions.slice(0, 3)).toEqual(['session.delete', 'push.delete', 'push.set'])
-  })
-
   test('has nothing of plain runs, of reading, and of a retry that was answered before', async () => {
-    const before = await entries()
+    await desk('POST', '/knowledge/content', { content: secret, source: 'a.md' })
+    const acts = async () => (await entries()).filter(({ action }) => action !== 'key.use')
+    const before = await acts()
     const id = await session()
     await desk('GET', `/sessions/${id}/history`)
     await desk('POST', '/agents/echo/run/stream', { input: secret, session_id: id })
     await desk('POST', '/knowledge/content', { content: secret, source: 'a.md' })
-    expect(await entries()).toEqual(before)
+    expect(await acts()).toEqual(before)
   })
 
   test('has one use of each key in a day, and one refusal of each route in an hour', async () => {
@@ -211,9 +60,8 @@ describe('the audit log', () => {
       expect((await as('laptop', 'GET', '/me')).status).toBe(200)
       expect((await as('laptop', 'GET', '/backup')).status).toBe(403)
     }
-    const uses = await entries('&action=key.use')
-    expect(uses.filter(({ caller }) => caller === 'laptop')).toHaveLength(1)
-    expect(new Set(uses.map(({ caller }) => caller)).size).toBe(uses.length)
+    const uses = async () => (await entries('&action=key.use')).map(({ caller }) => caller)
+    await expect.poll(async () => (await uses()).toSorted()).toEqual(['admin', 'desk', 'laptop'])
     expect(await entries('&action=access.denied&caller=laptop')).toEqual([
       expect.objectContaining({
         object_kind: 'route',
@@ -236,6 +84,7 @@ describe('the audit log', () => {
   })
 
   test('is filtered, and says what is wrong with a filter', async () => {
+    for (let time = 0; time < 2; time++) await desk('DELETE', `/sessions/${await session()}`)
     const { json } = await as('admin', 'GET', '/audit?limit=1&action=session.delete')
     expect([json.entries.length, json.count, json.entries[0].action]).toEqual([1, 1, 'session.delete'])
     const next = await as('admin', 'GET', `/audit?limit=1&action=session.delete&cursor=${json.next_cursor}`)
@@ -243,6 +92,9 @@ describe('the audit log', () => {
     const { at } = json.entries[0]
     expect((await entries(`&since=${at}`)).at(-1)?.at).toBe(at)
     expect((await entries(`&until=${at}`)).every((entry) => entry.at < at)).toBe(true)
+    const long = 'x'.repeat(400)
+    await desk('DELETE', `/users/${'u'.repeat(256)}/facts/none`)
+    expect((await as('admin', 'GET', `/audit?caller=${long}`)).json).toMatchObject({ entries: [], count: 0 })
     for (const query of ['action=nothing', 'since=yesterday', 'limit=0', 'cursor=x', 'user_id='])
       expect([query, (await as('admin', 'GET', `/audit?${query}`)).status]).toEqual([query, 400])
   })

@@ -15,8 +15,8 @@ export function auditRoutes({ prefix, audited }: ApiSettings): DocumentedRoute[]
     route('GET', `${prefix}/audit`, 'listAuditEntries', {
       summary: 'List what was done, newest first',
       description:
-        'Who did what to which object, when and with what outcome, without contents: deletes, exports, imports, approvals, ' +
-        'changes of knowledge, schedules and configuration, uses and refusals of keys. All servers of a store write to one log. ' +
+        'Who did what to which object, when and with what outcome, without contents: deletes, exports, imports, forks, ' +
+        'approvals, cancelled and replaced runs, changes of sessions, knowledge, schedules and configuration, uses and refusals of keys. All servers of a store write to one log. ' +
         'Entries are kept as long as `server.audit.keep` says. Nothing changes or deletes them before.',
       query: AuditQuery,
       responses: { 200: jsonAnswer('A page of entries.', AuditEntryList) },

@@ -38,7 +38,13 @@ export function projectTestRoutes({ prefix, savedTest, projectTests: tests }: Ap
       takesLong: true,
       handle: async (request, services) => {
         const { session_id: sessionId, name } = parseBody(SaveTestRequest, await request.body.json())
-        return json(await tests.save(name, await savedTest(services, sessionId)), 201)
+        const act = {
+          action: 'test.save',
+          object: { kind: 'test', id: name },
+          detail: { session_id: sessionId },
+        } as const
+        const save = async () => tests.save(name, await savedTest(services, sessionId))
+        return json(await services.audited(act, save), 201)
       },
     }),
     route('GET', `${path}/runs`, 'listProjectTestRuns', {
@@ -58,9 +64,11 @@ export function projectTestRoutes({ prefix, savedTest, projectTests: tests }: Ap
         200: { description: 'Server-sent events.', content: { 'text/event-stream': TestEvent } },
       },
       errors: ['conflict', 'invalid_request'],
-      handle: async (request) => {
+      handle: async (request, services) => {
         const wanted = parseBody(RunTestsRequest, (await request.body.json()) ?? {})
-        return sse(toFrames(tests.run(wanted, request.signal)))
+        const { mode, update } = wanted
+        const run = () => tests.run(wanted, request.signal)
+        return sse(toFrames(services.auditedStream({ action: 'test.run', detail: { mode, update } }, run)))
       },
     }),
   ]

@@ -243,7 +243,8 @@ confirmation; without a terminal they need \`--yes\`.`,
   },
   audit: {
     details: `Shows the audit log, newest first: who did what to which object, when and with what outcome, without contents.
-Deletes, exports, imports, approvals, changes of knowledge, schedules and configuration, and uses and refusals of keys are in it.
+Deletes, exports, imports, forks, approvals, cancelled and replaced runs, changes of sessions, knowledge, schedules and configuration, and uses and
+refusals of keys are in it. docs/security.md has all of it, and what is left out.
 An outcome that is \`unknown\` belongs to an action that is under way, or whose server ended first.`,
     examples: [
       'agentserve audit',

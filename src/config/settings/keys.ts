@@ -15,8 +15,8 @@ const keySettings = settings(
     key: apiKey,
     /** The name in logs. */
     id: match(
-      "1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit (and not 'anonymous')",
-      /^(?!anonymous$)[A-Za-z0-9][\w.-]{0,63}$/,
+      "1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit (and not 'anonymous' or 'server')",
+      /^(?!(?:anonymous|server)$)[A-Za-z0-9][\w.-]{0,63}$/,
     ).optional(),
     /** Limits the key to the sessions and runs of this user. */
     userId: text().optional(),

@@ -7,9 +7,15 @@ export const auditActions = [
   'session.prune',
   'session.export',
   'session.import',
+  'session.fork',
+  'session.update',
   'session.reuse',
   'session.unshare',
   'run.resume',
+  'run.cancel',
+  'run.replace',
+  'run.restore',
+  'run.again',
   'facts.delete',
   'user.export',
   'user.erase',
@@ -22,6 +28,8 @@ export const auditActions = [
   'schedule.resume',
   'push.set',
   'push.delete',
+  'test.save',
+  'test.run',
   'config.reload',
   'key.use',
   'key.refused',
@@ -38,9 +46,11 @@ export interface Actor {
   requestId: string | undefined
 }
 
+export const auditObjectKinds = ['session', 'run', 'user', 'document', 'schedule', 'route', 'file', 'test'] as const
+
 /** What is acted upon. */
 export interface AuditObject {
-  kind: 'session' | 'run' | 'user' | 'document' | 'schedule' | 'route' | 'file'
+  kind: (typeof auditObjectKinds)[number]
   id: string
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
+import type { Services } from '../services.ts'
 
 /** What is done to what. */
 export interface Act {
@@ -33,6 +34,12 @@ export interface AuditOptions {
 /** Entries per transaction, so that other writes wait for no more. */
 const atOnce = 500
 const longestText = 256
+
+/** For requests of which no log is written. */
+export const unaudited: Pick<Services, 'audited' | 'auditedStream'> = {
+  audited: (_act, work) => work(),
+  auditedStream: (_act, work) => work(),
+}
 
 /** Who the server itself is in the log. */
 export const serverActor: Actor = { caller: 'server', userId: undefined, requestId: undefined }
@@ -80,9 +87,20 @@ export class Audit {
   /** Writes an act that has been done. Nobody waits for it; `close` does. */
   tell(actor: Actor, act: Act, outcome = 'ok'): void {
     const entry = this.#entryOf(actor, act, outcome)
-    const telling = this.#try(() => this.#options.store.addAuditEntry(entry), act.action)
-    this.#telling.add(telling)
-    void telling.finally(() => this.#telling.delete(telling))
+    this.#later(act.action, () => this.#options.store.addAuditEntry(entry))
+  }
+
+  /** The same, unless any server has told it of the caller in that time: `onTold` gets the moment. */
+  tellOnceIn(forMs: number, actor: Actor, act: Act, onTold: (atMs: number) => void): void {
+    const { store, clock } = this.#options
+    const entry = this.#entryOf(actor, act, 'ok')
+    const since = timestamp(clock() - forMs)
+    this.#later(act.action, async () => {
+      const filter = { action: act.action, caller: entry.caller, since }
+      const [told] = (await store.listAuditEntries(filter, { limit: 1 })).items
+      if (told === undefined) await store.addAuditEntry(entry)
+      else onTold(Date.parse(told.at))
+    })
   }
 
   /** The same for those that wait for it. Throws when it can't be written. */
@@ -91,7 +109,12 @@ export class Audit {
   }
 
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
-    return this.#options.store.listAuditEntries(filter, page)
+    const { caller, user_id, object_id } = filter
+    const written = { caller: caller && plain(caller), user_id: user_id && plain(user_id) }
+    return this.#options.store.listAuditEntries(
+      { ...filter, ...written, object_id: object_id && plain(object_id) },
+      page,
+    )
   }
 
   /** Puts one pseudonym in place of an erased user in all earlier entries, except those of erasures. */
@@ -129,6 +152,12 @@ export class Audit {
       server_id: serverId,
       detail: detail ?? null,
     }
+  }
+
+  #later(action: AuditAction, write: () => Promise<void>): void {
+    const telling = this.#try(write, action)
+    this.#telling.add(telling)
+    void telling.finally(() => this.#telling.delete(telling))
   }
 
   async #try(write: () => Promise<void>, action: AuditAction): Promise<void> {

@@ -3,8 +3,9 @@ import type { JsonObject } from '../../core/json.ts'
 import type { IngestOutcome, Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Notifications } from '../notifications/notifications.ts'
 import type { Schedules } from '../schedules/schedules.ts'
-import type { Facts, ResumeAnswer, Runs, Services, Sessions, Users } from '../services.ts'
+import type { Facts, Runs, Services, Sessions, Users } from '../services.ts'
 import { type Act, type Audit, codeOf } from './audit.ts'
+import { AuditedRuns } from './audited-runs.ts'
 
 /**
  * The services of one request, whose acts go into the audit log under its name. What no act belongs to is passed on as it is,
@@ -33,9 +34,6 @@ export class AuditedServices implements Services {
   get summaries() {
     return this.#own.summaries
   }
-  get again() {
-    return this.#own.again
-  }
   get audit() {
     return this.#own.audit
   }
@@ -47,14 +45,18 @@ export class AuditedServices implements Services {
   }
 
   get runs(): Runs {
-    const { runs } = this.#own
-    // Most requests start a run, which is no act: the others are inherited.
-    return Object.assign(Object.create(runs) as Runs, {
-      resume: (runId: string, answer: ResumeAnswer) =>
-        this.#act({ action: 'run.resume', object: run(runId), detail: decisionsOf(answer) }, () =>
-          runs.resume(runId, answer),
-        ),
-    })
+    return new AuditedRuns(this.#own.runs, this.#audit, this.#actor)
+  }
+
+  get again(): Services['again'] {
+    return (runId, request) => {
+      const { keep } = request
+      return this.#act(
+        { action: 'run.again', object: run(runId), detail: { keep } },
+        () => this.#own.again(runId, request),
+        (started) => ({ keep, run_ids: started.map((one) => one.run_id) }),
+      )
+    }
   }
 
   get sessions(): Sessions {
@@ -63,6 +65,16 @@ export class AuditedServices implements Services {
       ...sessions,
       delete: (id) =>
         this.#act({ action: 'session.delete', object: session(id), frees: true }, () => sessions.delete(id)),
+      update: (id, change, revision) =>
+        this.#act({ action: 'session.update', object: session(id), detail: { fields: Object.keys(change) } }, () =>
+          sessions.update(id, change, revision),
+        ),
+      fork: (id, fork) =>
+        this.#act(
+          { action: 'session.fork', object: session(id) },
+          () => sessions.fork(id, fork),
+          (made) => ({ session_id: made.session.session_id }),
+        ),
       reuse: (id, owners) =>
         this.#act({ action: 'session.reuse', object: session(id) }, () => sessions.reuse(id, owners)),
       unshare: (id, kind, owner) =>
@@ -184,6 +196,14 @@ export class AuditedServices implements Services {
     }
   }
 
+  get audited(): Services['audited'] {
+    return (act, work) => this.#act(act, work)
+  }
+
+  get auditedStream(): Services['auditedStream'] {
+    return (act, work) => this.#stream(act, work)
+  }
+
   get backup(): Services['backup'] {
     return () => this.#stream({ action: 'backup' }, () => this.#own.backup())
   }
@@ -223,13 +243,4 @@ const schedule = (id: string): AuditObject => ({ kind: 'schedule', id })
 /** Without what is undefined. */
 function given(values: Record<string, string | undefined>): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as JsonObject
-}
-
-/** What was decided, not what was said. */
-function decisionsOf({ approved, answers }: ResumeAnswer): JsonObject {
-  const all = [
-    ...(typeof approved === 'boolean' ? [approved] : Object.values(approved ?? {})),
-    ...Object.values(answers ?? {}).flatMap((answer) => answer.approved ?? []),
-  ]
-  return all.length === 0 ? {} : { approved: all.filter(Boolean).length, denied: all.filter((one) => !one).length }
 }

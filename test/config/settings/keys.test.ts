@@ -39,8 +39,9 @@ describe('keys', () => {
     ],
     [[{ key: 'k', userId: 'ann', scopes: ['metrics'] }], "auth.keys.0.scopes.0 is 'metrics', which a key with userId"],
     [[{ key: 'k', scopes: ['sesions'] }], "auth.keys.0.scopes.0 must be one of 'run', 'sessions'"],
-    [[{ key: 'k', id: 'anonymous' }], "(and not 'anonymous'), not 'anonymous'"],
-    [[{ key: 'k', id: 'key:1' }], "(and not 'anonymous'), not 'key:1'"],
+    [[{ key: 'k', id: 'anonymous' }], "(and not 'anonymous' or 'server'), not 'anonymous'"],
+    [[{ key: 'k', id: 'server' }], "(and not 'anonymous' or 'server'), not 'server'"],
+    [[{ key: 'k', id: 'key:1' }], "(and not 'anonymous' or 'server'), not 'key:1'"],
     [['sha256:abc'], "auth.keys.0 must be a text of visible ASCII characters, or 'sha256:' and 64"],
     [['k', { key: 'k', userId: 'ann' }], 'auth.keys.1 is in the list before, with other rights'],
     [

@@ -6,6 +6,7 @@ import { systemTimers } from '../../../src/runtime/timers.ts'
 import { createFacts } from '../../../src/service/access/facts.ts'
 import { createUsers } from '../../../src/service/access/user-data.ts'
 import { scopeToUser } from '../../../src/service/access/user-scope.ts'
+import { unaudited } from '../../../src/service/audit/audit.ts'
 import { createOnce } from '../../../src/service/idempotency.ts'
 import { ScheduleService } from '../../../src/service/schedules/schedules.ts'
 import { createSummaries } from '../../../src/service/sessions/summaries.ts'
@@ -29,6 +30,7 @@ async function openScoped(store: SessionStore, entities: Record<string, Runnable
         schedules,
         once,
         backup: () => emptyArchive(),
+        ...unaudited,
         logger: silentLogger,
       },
       store,

@@ -11,7 +11,10 @@ import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 const actor = { caller: 'desk', userId: undefined, requestId: 'req_1' }
 
 /** `failing`: what the log answers to writes, by the name of the method. */
-async function opened(failing: Partial<Record<'addAuditEntry' | 'settleAuditEntry', AppError>> = {}) {
+async function opened(
+  failing: Partial<Record<'addAuditEntry' | 'settleAuditEntry', AppError>> = {},
+  more: Partial<Services> = {},
+) {
   const memory = memoryStore()
   await memory.open()
   const store = { ...memory } as SessionStore
@@ -35,6 +38,7 @@ async function opened(failing: Partial<Record<'addAuditEntry' | 'settleAuditEntr
         throw new AppError('internal', 'no more')
       },
     },
+    ...more,
   } as unknown as Services
   const services = new AuditedServices(own, audit, actor)
   const outcomes = async () => (await memory.listAuditEntries({}, { limit: 9 })).items.map(({ outcome }) => outcome)
@@ -104,6 +108,39 @@ describe('an act', () => {
     expect(items.map(({ caller }) => caller)).toEqual([pseudonym, pseudonym])
   })
 
+  test('that is told once in a time is told by the first server only, and again when the time is over', async () => {
+    const memory = memoryStore()
+    await memory.open()
+    let now = 1_000_000
+    const serverOf = (serverId: string) =>
+      new Audit({ store: memory, clock: () => now, logger: silentLogger, serverId, keepMs: 1e9 })
+    const [a, b] = [serverOf('srv_a'), serverOf('srv_b')]
+    const seen: number[] = []
+    const use = async (audit: Audit) => {
+      audit.tellOnceIn(1_000, actor, { action: 'key.use' }, (atMs) => seen.push(atMs))
+      await audit.close()
+    }
+    await use(a)
+    now += 600
+    await use(b)
+    now += 600
+    await use(b)
+    const { items } = await memory.listAuditEntries({ action: 'key.use' }, { limit: 9 })
+    expect([items.map(({ server_id }) => server_id), seen]).toEqual([['srv_b', 'srv_a'], [1_000_000]])
+  })
+
+  test('is found by names of any length', async () => {
+    const { audit } = await opened()
+    const long = 'x'.repeat(400)
+    await audit.told(
+      { ...actor, caller: tokenCaller(long), userId: long },
+      { action: 'session.delete', object: { kind: 'session', id: long } },
+    )
+    for (const filter of [{ caller: tokenCaller(long) }, { user_id: long }, { object_id: long }])
+      expect((await audit.list(filter, { limit: 9 })).items).toHaveLength(1)
+    expect((await audit.list({ caller: 'x'.repeat(255) }, { limit: 9 })).items).toEqual([])
+  })
+
   test('is forgotten after its time', async () => {
     const { audit, memory } = await opened()
     await audit.told(actor, { action: 'backup' })
@@ -118,8 +155,46 @@ describe('an act', () => {
   })
 })
 
-test('runs pass through as they are, but for their approval', async () => {
-  const { services } = await opened()
+test('of runs all else passes through as it is', async () => {
+  const given: unknown[] = []
+  const all = ['start', 'get', 'head', 'list', 'cancel', 'restore', 'resume', 'events', 'withPrompts', 'trace'] as const
+  const own = Object.fromEntries(all.map((name) => [name, (...args: unknown[]) => given.push([name, ...args])]))
+  const { services, memory } = await opened({}, { runs: own as never })
+  const told = async () => (await memory.listAuditEntries({}, { limit: 9 })).items
   const { runs } = services
-  expect(Object.keys(runs)).toEqual(['resume'])
+  const page = { limit: 1 }
+  runs.start({ entityId: 'echo' } as never)
+  runs.get('a')
+  runs.head('a')
+  runs.list({}, page)
+  runs.events('a', 3)
+  runs.withPrompts('a', 'events' as never)
+  runs.trace('a', page)
+  const passed = [
+    ['start', { entityId: 'echo' }],
+    ['get', 'a'],
+    ['head', 'a'],
+    ['list', {}, page],
+    ['events', 'a', 3],
+    ['withPrompts', 'a', 'events'],
+    ['trace', 'a', page],
+  ]
+  expect([given, await told()]).toEqual([passed, []])
+  given.length = 0
+  await runs.start({ entityId: 'echo', replaces: 'a' } as never)
+  await runs.cancel('a', 'client_disconnected')
+  await runs.cancel('a', 'words of mine')
+  await runs.restore('a')
+  await runs.resume('a', { mode: 'plain', approved: true })
+  expect(given.map((one) => (one as string[])[0])).toEqual(['start', 'cancel', 'cancel', 'restore', 'resume'])
+  const entries = (await told()).map(({ action, object_id, detail }) => [action, object_id, detail])
+  expect(entries).toEqual(
+    expect.arrayContaining([
+      ['run.replace', 'a', {}],
+      ['run.cancel', 'a', { reason: 'client_disconnected' }],
+      ['run.cancel', 'a', null],
+      ['run.restore', 'a', null],
+      ['run.resume', 'a', { approved: 1, denied: 0 }],
+    ]),
+  )
 })
