@@ -5,6 +5,7 @@ import { keywordList } from '../../core/knowledge/lists.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
 import { askedTitles } from '../../core/text/asked-titles.ts'
 import type { KnownWords } from './fit.ts'
+import { countedOnce, type Frequencies } from './frequencies.ts'
 import { fuse, type RankedList, titledFirst, weighed, withoutUnknown } from './fuse.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex, VectorList } from './index-document.ts'
@@ -58,10 +59,11 @@ export async function searchCollection(
 ): Promise<SearchResult> {
   const { mode } = settings
   const depth = Math.max(minDepth, settings.limit * 3)
+  const frequencies = countedOnce((words, trigrams) => documents.frequencies(collection.key, words, trigrams))
   const byWords = async () =>
     mode === 'vector'
       ? { words: [], keyword: [], known: undefined }
-      : rankByWords(documents, collection, settings, depth)
+      : rankByWords(documents, collection, settings, depth, frequencies)
   /** A hybrid search does without vectors that can't be read, or that no query can be compared with. */
   const unlessUnavailable = async <T>(work: () => Promise<T>, embedder?: Embedding): Promise<T | undefined> => {
     try {
@@ -79,8 +81,8 @@ export async function searchCollection(
     const only = await generationsOf(documents, collection, settings)
     const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
       // The vectors beside the collection's own are one list of three.
-      const asked = { query: settings.query, only, needed: depth, brief: mode === 'hybrid' && at > 0 }
-      const search = () => rankByVector(documents, collection, vectors, asked, signal)
+      const asked = { query: settings.query, only, needed: depth, frequencies, brief: mode === 'hybrid' && at > 0 }
+      const search = () => rankByVector(documents, vectors, asked, signal)
       const ranking = await unlessUnavailable(search, vectors.embedder.embedding)
       return { name, ranking: ranking ?? [] }
     }
@@ -137,24 +139,20 @@ interface AskedVectors {
   /** The documents to search; undefined: all. */
   only: ReadonlySet<number> | undefined
   needed: number
+  frequencies: Frequencies
   /** Does without rows that no index has yet, if there are many. */
   brief: boolean
 }
 
 async function rankByVector(
   documents: DocumentStore,
-  collection: Collection,
   { table, embedder }: VectorIndex,
-  { query, only, needed, brief }: AskedVectors,
+  { query, only, needed, frequencies, brief }: AskedVectors,
   signal: AbortSignal | undefined,
 ): Promise<Ranking> {
   if (only?.size === 0) return []
   const few = only && only.size <= maxGenerations ? [...only] : undefined
-  const vector = await embedder.embedQuery(
-    query,
-    (words, trigrams) => documents.frequencies(collection.key, words, trigrams),
-    signal,
-  )
+  const vector = await embedder.embedQuery(query, frequencies, signal)
   // Some results may have been replaced or fail the filters: search further until there are enough.
   for (let fetch = only && !few ? needed * 2 : needed + spareResults; ; fetch *= 4) {
     signal?.throwIfAborted()

@@ -5,6 +5,7 @@ import { queryWordsOf } from '../../core/text/query-words.ts'
 import { stemOf } from '../../core/text/stem.ts'
 import { wordsOf } from '../../core/text/terms.ts'
 import type { KnownWords } from './fit.ts'
+import type { Frequencies } from './frequencies.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'
 import type { SearchSettings } from './input.ts'
 
@@ -23,8 +24,9 @@ export async function rankByWords(
   collection: Collection,
   { query, filters }: SearchSettings,
   depth: number,
+  frequencies: Frequencies,
 ): Promise<{ words: string[]; keyword: Ranking; known: KnownWords }> {
-  const { find, known, ...scored } = await toKeywordQuery(documents, collection, query)
+  const { find, known, ...scored } = await toKeywordQuery(documents, collection, query, frequencies)
   const words = find.slice(0, maxSearchWords)
   const found = await documents.keyword(collection.key, { find: words, ...scored }, filters, depth)
   return { words, keyword: found, known }
@@ -39,11 +41,12 @@ async function toKeywordQuery(
   documents: DocumentStore,
   { key }: Collection,
   query: string,
+  frequencies: Frequencies,
 ): Promise<KeywordQuery & { find: string[]; known: KnownWords }> {
   const asked = queryWordsOf(query).slice(0, maxSearchWords)
   const inflections = await documents.inflections(key, asked)
   const formsOf = (word: string) => [word, ...(inflections.get(word) ?? [])]
-  const known = await documents.frequencies(key, [...new Set(asked.flatMap(formsOf))], [])
+  const known = await frequencies([...new Set(asked.flatMap(formsOf))], [])
   const countOf = (words: readonly string[]) =>
     Math.min(
       known.chunks,
@@ -56,7 +59,7 @@ async function toKeywordQuery(
     ),
   )
   const alike = [...new Set(similar.flat())]
-  const counts = alike.length === 0 ? undefined : await documents.frequencies(key, alike, [])
+  const counts = alike.length === 0 ? undefined : await frequencies(alike, [])
   const there = asked.filter((word) => countOf(formsOf(word)) > 0)
   const byStem = new Map(there.map((word) => [stemOf(word), word]))
   const unasked = wordsOf(query).filter((word) => !asked.includes(word))

@@ -37,8 +37,8 @@ function createCounts() {
     },
     async counts(sql, collection, words, trigrams) {
       const rows = await sql.all<{ at: number; is_word: boolean; found: number }>(
-        `SELECT at, true AS is_word, found FROM unnest($2::text[]) WITH ORDINALITY AS wanted (key, at)
-           CROSS JOIN LATERAL (SELECT count(*) AS found FROM chunk_words WHERE counts ? key) AS counted
+        `SELECT at, true AS is_word, found FROM unnest($2::bigint[]) WITH ORDINALITY AS wanted (key, at)
+           CROSS JOIN LATERAL (SELECT count(*) AS found FROM chunk_words WHERE words @> ARRAY[key]) AS counted
          UNION ALL SELECT at, false, found FROM unnest($3::text[]) WITH ORDINALITY AS wanted (key, at)
            CROSS JOIN LATERAL (SELECT count(*) AS found FROM term
              WHERE collection = $1 AND trigrams @> ARRAY[key]) AS counted`,
@@ -86,7 +86,8 @@ export function keywordReads({ search }: KnowledgeDatabase) {
         limit,
         collection,
       )
-      const rows = await search.all<FoundRow>(rankSql(filterSql(filters, parameters)), parameters.values, 'fresh')
+      const text = rankSql(keys.length, filterSql(filters, parameters))
+      const rows = await search.all<FoundRow>(text, parameters.values, 'fresh')
       const found = rows.map(({ chunk, score: own }) => ({ chunk, score: own }))
       const texts = rows.flatMap(({ chunk, content, heading_path: headingPath }) =>
         content === null || headingPath === null ? [] : [{ chunk, content: content.toString('utf8'), headingPath }],
@@ -103,7 +104,7 @@ function rarityOf(count: number, chunks: number): number {
 }
 
 /** The words of which a chunk must have one: the rarest, until they have enough chunks. */
-function candidatesOf(rarest: readonly (readonly [string, number])[], collection: number): string[] {
+function candidatesOf(rarest: readonly (readonly [string, number])[], collection: number): number[] {
   let left = maxCandidates
   const chosen = rarest.filter(([, count], at) => {
     left -= count
@@ -112,18 +113,27 @@ function candidatesOf(rarest: readonly (readonly [string, number])[], collection
   return chosen.map(([word]) => wordKey(collection, word))
 }
 
-/** Texts are read of the best only, as many as fit and at least one. Candidates are not kept: they would not fit into memory. */
-function rankSql(filter: string): string {
+/**
+ * The words of a chunk are sorted, so that each of the query is found by halving. Documents are looked up in the order of the scores, until
+ * there are enough current ones. Texts are read of the best only, as many as fit and at least one.
+ */
+function rankSql(words: number, filter: string): string {
+  const each = (sql: (place: number) => string, by: string) =>
+    Array.from({ length: words }, (_, at) => sql(at + 1)).join(by)
+  const key = (place: number) => `($2::bigint[])[${place}]`
   return `WITH best AS MATERIALIZED (
-      SELECT candidate.chunk_key, (
-          SELECT sum(rarity * times * ${saturation + 1} / (times + ${saturation} * (${1 - lengthShare} + ${lengthShare} * candidate.length / $4::float8)))
-          FROM (SELECT rarity, (candidate.counts ->> key)::float8 / ${partsOfWord} AS times
-            FROM unnest($2::text[], $3::float8[]) AS word (key, rarity)) AS counted WHERE times IS NOT NULL) AS score
-      FROM (SELECT chunk_key, generation, length, counts FROM chunk_words WHERE counts ?| $1::text[]
-          LIMIT ${maxOfOneWord}) AS candidate
-        JOIN document ON document.generation = candidate.generation
-      WHERE document_collection = $6::int${filter}
-      ORDER BY score DESC, candidate.chunk_key LIMIT $5)
+      SELECT scored.chunk_key, score
+      FROM (SELECT chunk_key, generation,
+            ${each((n) => `coalesce(($3::float8[])[${n}] * times${n} * ${saturation + 1} / (times${n} + usual), 0)`, ' + ')} AS score
+          FROM (SELECT chunk_key, generation, ${saturation} * (${1 - lengthShare} + ${lengthShare} * length / $4::float8) AS usual,
+              ${each((n) => `CASE WHEN words[at${n}] = ${key(n)} THEN parts[at${n}] / ${partsOfWord}::float8 END AS times${n}`, ', ')}
+            FROM (SELECT chunk_key, generation, length, words, parts, ${each((n) => `width_bucket(${key(n)}, words) AS at${n}`, ', ')}
+              FROM chunk_words WHERE words && $1::bigint[] LIMIT ${maxOfOneWord}) AS candidate
+            OFFSET 0) AS counted
+          ORDER BY score DESC, chunk_key) AS scored
+        CROSS JOIN LATERAL (SELECT FROM document
+          WHERE document.generation = scored.generation AND document_collection = $6::int${filter} LIMIT 1) AS current
+      ORDER BY score DESC, scored.chunk_key LIMIT $5)
     SELECT chunk, score, CASE WHEN fits THEN content END AS content, CASE WHEN fits THEN heading_path END AS heading_path
     FROM (SELECT best.chunk_key AS chunk, score, content, heading_path,
         row_number() OVER best_first = 1 OR sum(octet_length(content)) OVER best_first <= ${maxScoredBytes} AS fits

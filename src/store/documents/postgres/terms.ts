@@ -47,8 +47,8 @@ export function removeUnusedTerms(sql: Sql, collection: number, after: string): 
     )
     const words = rows.map(({ word }) => word)
     await sql.run(
-      `DELETE FROM term USING unnest($2::text[], $3::text[]) AS given (w, key) WHERE collection = $1 AND word = w
-         AND (SELECT 1 FROM chunk_words WHERE counts ? key LIMIT 1) IS NULL`,
+      `DELETE FROM term USING unnest($2::text[], $3::bigint[]) AS given (w, key) WHERE collection = $1 AND word = w
+         AND (SELECT 1 FROM chunk_words WHERE words @> ARRAY[key] LIMIT 1) IS NULL`,
       [collection, words, words.map((word) => wordKey(collection, word))],
     )
     return words.at(-1)

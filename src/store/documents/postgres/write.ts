@@ -10,35 +10,55 @@ import type { Sql } from '../../postgres/connection.ts'
 import { givenColumns, replacedColumns, toDocumentRow } from '../write.ts'
 import { toFilterable } from './filter.ts'
 import { hashOfSource } from './lists.ts'
+import { toBigints, toSmallints } from './number-array.ts'
 import { toStored } from './stored-text.ts'
 import { addTerms } from './terms.ts'
-import { countWords, wordKey } from './word-counts.ts'
+import { countWords, type WordCounts, wordKeys } from './word-counts.ts'
 
 /** Of texts and counts in one statement; a single chunk may have more. */
 const bytesPerStatement = 8_000_000
 
+/** Each row has its part of the text, and of the keys and counts of words. */
 const insertRows = `WITH given AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS given (k bigint, g bigint, n int, i text, h text, so int, eo int,
-      ls int, le int, p int, f int, b int, l int, c jsonb)),
+      ls int, le int, p int, f int, b int, l int, wf int, wt int)),
   texts AS (
     INSERT INTO chunk (chunk_key, chunk_id, chunk_collection, chunk_generation, chunk_index, content, heading_path,
       start_offset, end_offset, line_start, line_end, page)
     SELECT k, i, $3::int, g, n, substring($2::bytea FROM f + 1 FOR b), h, so, eo, ls, le, p FROM given)
-  INSERT INTO chunk_words (chunk_key, generation, length, counts) SELECT k, g, l, c FROM given`
+  INSERT INTO chunk_words (chunk_key, generation, length, words, parts)
+    SELECT k, g, l, ($4::bigint[])[wf + 1:wt], ($5::smallint[])[wf + 1:wt] FROM given`
 
 /** Writes chunks and what finds them. */
 export async function insertChunks(sql: Sql, collection: number, documents: readonly NewChunks[]): Promise<void> {
-  const words = new Set<string>()
+  const keys = wordKeys(collection)
   for (const some of inStatements(documents)) {
-    let from = 0
-    const rows = some.map((chunk) => {
-      const given = toGiven(chunk, collection, from, words)
-      from += chunk.text.length
-      return given
-    })
-    await sql.run(insertRows, [JSON.stringify(rows), Buffer.concat(some.map(({ text }) => text)), collection])
+    const counts = some.map(({ words, headingWords }) => countWords(words, headingWords, keys.of))
+    const [textsFrom, wordsFrom] = [
+      beginnings(some.map(({ text }) => text.length)),
+      beginnings(counts.map((each) => each.keys.length)),
+    ]
+    const rows = counts.map((count, at) =>
+      toGiven(some[at] as ReadChunk, count, textsFrom[at] ?? 0, wordsFrom[at] ?? 0),
+    )
+    await sql.run(insertRows, [
+      JSON.stringify(rows),
+      Buffer.concat(some.map(({ text }) => text)),
+      collection,
+      toBigints(counts.map((each) => each.keys)),
+      toSmallints(counts.map(({ parts }) => parts)),
+    ])
   }
-  await addTerms(sql, collection, words)
+  await addTerms(sql, collection, keys.words())
+}
+
+/** Where each begins when they follow each other. */
+function beginnings(lengths: readonly number[]): number[] {
+  let next = 0
+  return lengths.map((length) => {
+    next += length
+    return next - length
+  })
 }
 
 interface ReadChunk {
@@ -88,14 +108,8 @@ const fieldOf = (fields: ReadChunk['fields'], field: Field) => fields[chunkField
 const numberOf = (fields: ReadChunk['fields'], field: Field) => Number(fieldOf(fields, field))
 
 /** Short names, since each chunk repeats them. */
-function toGiven(chunk: ReadChunk, collection: number, from: number, all: Set<string>) {
+function toGiven(chunk: ReadChunk, { keys, length }: WordCounts, textFrom: number, wordsFrom: number) {
   const { fields, generation, firstChunk, text } = chunk
-  const { counts, length } = countWords(chunk.words, chunk.headingWords)
-  const keyed: Record<string, string> = {}
-  for (const [word, count] of counts) {
-    all.add(word)
-    keyed[wordKey(collection, word)] = String(count)
-  }
   return {
     k: firstChunk + numberOf(fields, 'index'),
     g: generation,
@@ -107,10 +121,11 @@ function toGiven(chunk: ReadChunk, collection: number, from: number, all: Set<st
     ls: fieldOf(fields, 'lineStart'),
     le: fieldOf(fields, 'lineEnd'),
     p: fieldOf(fields, 'page'),
-    f: from,
+    f: textFrom,
     b: text.length,
     l: length,
-    c: keyed,
+    wf: wordsFrom,
+    wt: wordsFrom + keys.length,
   }
 }
 

@@ -1,7 +1,7 @@
 /*
- * Documents and their chunks. A chunk's text is `bytea`, since `text` can't hold NUL. `counts` has the words of a chunk, each
- * after the key of its collection: so the index has a list of chunks for each word of each collection. Rows of chunks have no
- * foreign keys: they are shown when `document` has their generation.
+ * Documents and their chunks. A chunk's text is `bytea`, since `text` can't hold NUL. `words` has a number for each word
+ * of a chunk and its collection, in ascending order, and `parts` what each counts: so the index has a list of chunks for each word of each
+ * collection. Rows of chunks have no foreign keys: they are shown when `document` has their generation.
  */
 export const knowledgeTables = `
 CREATE TABLE knowledge_owner (
@@ -94,10 +94,11 @@ CREATE TABLE chunk_words (
   chunk_key bigint PRIMARY KEY,
   generation bigint NOT NULL,
   length int NOT NULL,
-  counts jsonb NOT NULL
+  words bigint[] NOT NULL,
+  parts smallint[] NOT NULL
 ) WITH (toast_tuple_target = 4080);
 CREATE INDEX chunk_words_by_generation ON chunk_words (generation);
-CREATE INDEX chunk_words_by_word ON chunk_words USING gin (counts) WITH (gin_pending_list_limit = 1024);
+CREATE INDEX chunk_words_by_word ON chunk_words USING gin (words) WITH (gin_pending_list_limit = 4096);
 
 CREATE TABLE term (
   collection int NOT NULL,
