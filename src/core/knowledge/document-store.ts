@@ -63,6 +63,9 @@ export interface Works {
   release(name: string): Promise<void>
 }
 
+/** The work of the one server that writes all vectors anew. */
+export const reindexWork = 'reindex'
+
 /** Chunks of a generation; keys count up from `firstChunk`, the key of the document's first chunk. */
 export interface NewChunks {
   generation: number

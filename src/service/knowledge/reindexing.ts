@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import type { Collection } from '../../core/knowledge/document-store.ts'
+import { type Collection, reindexWork as work } from '../../core/knowledge/document-store.ts'
 import type { DownloadProgress } from '../../core/knowledge/drivers.ts'
 import type { Knowledge, Reindexing } from '../../core/knowledge/knowledge.ts'
 import { type IndexDrivers, rebuild, type VectorList } from './index-document.ts'
@@ -7,7 +7,6 @@ import type { Indexes } from './indexes.ts'
 import type { Lock } from './lock.ts'
 import type { VectorGuard } from './vector-guard.ts'
 
-const work = 'reindex'
 /** Other servers are told how far it is. */
 const tellMs = 1_000
 

@@ -91,7 +91,8 @@ export function copiedTable(
     missing: () => explained(() => missingGenerations(database.read, list)),
     async removeGenerations(generations) {
       assertGenerations(generations)
-      if (generations.length > 0) await explained(() => database.work((sql) => removeRows(sql, list, generations)))
+      if (generations.length > 0)
+        await explained(() => database.work((sql) => removeRows(sql, list, generations), 'bulk'))
     },
     compact: async () => (await copy.table).compact(),
     async close() {

@@ -10,7 +10,8 @@ export interface VectorDatabase {
   readonly read: Sql
   /** The same for the nearest vectors. */
   readonly vectors: Sql
-  work<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** `bulk`: what may take long, so that short works and signs of life don't wait for it. */
+  work<T>(work: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
   /** A transaction for what is under a generation that is not current yet. */
   owned<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** A connection of its own, to be closed by the caller. */

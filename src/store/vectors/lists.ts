@@ -1,3 +1,4 @@
+import type { Sql } from '../postgres/connection.ts'
 import type { VectorDatabase } from './database.ts'
 import { type Extension, findExtension } from './extension.ts'
 
@@ -138,16 +139,18 @@ const endBuild = `SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_ind
   JOIN pg_class ON pg_class.oid = relid JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE datname = current_database() AND nspname = current_schema() AND relname = $1`
 
-/** `key`: only if the list is still this one. */
+/** `key`: only if the list is still this one. `mayDrop` is asked while nobody makes or drops a list. */
 export async function dropList(
   database: Pick<VectorDatabase, 'read' | 'work'>,
   name: string,
   key?: number,
+  mayDrop: (sql: Sql) => Promise<boolean> = async () => true,
 ): Promise<void> {
   assertListName(name)
   await database.read.all(endBuild, [`vec_${name}`])
   await database.work(async (sql) => {
     await sql.all(lockLists)
+    if (!(await mayDrop(sql))) return
     const [there] = await sql.all<ListRow>(select, [name])
     if (key !== undefined && there?.key !== key) return
     await sql.all(`DROP TABLE IF EXISTS ${quoted(name)}`, [], 'fresh')
@@ -156,7 +159,7 @@ export async function dropList(
        DELETE FROM vector_change WHERE list_key IN (SELECT list_key FROM gone)`,
       [name],
     )
-  })
+  }, 'bulk')
 }
 
 /** False when somebody dropped the table, or pgvector with the column of its type. */

@@ -104,7 +104,8 @@ export function pgvectorTable(
     missing: () => explained(() => missingGenerations(database.read, list)),
     async removeGenerations(generations) {
       assertGenerations(generations)
-      if (generations.length > 0) await explained(() => database.work((sql) => removeRows(sql, list, generations)))
+      if (generations.length > 0)
+        await explained(() => database.work((sql) => removeRows(sql, list, generations), 'bulk'))
     },
     /**
      * The database removes deleted rows by itself; it plans searches by what it knows of the table. Never waits for a build of
@@ -112,7 +113,7 @@ export function pgvectorTable(
      */
     compact: () =>
       explained(async () => {
-        await database.work((sql) => sql.all(`ANALYZE (SKIP_LOCKED) ${table}`, [], 'fresh'))
+        await database.work((sql) => sql.all(`ANALYZE (SKIP_LOCKED) ${table}`, [], 'fresh'), 'bulk')
       }),
     close: () => index.close(),
   }

@@ -119,9 +119,12 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
       await copies.close()
       const closing = opening
       opening = undefined
-      if (closing === undefined) return
-      await closing
-      await database.close()
+      // One that failed has told who asked, and has nothing to close.
+      const isOpen = await closing?.then(
+        () => true,
+        () => false,
+      )
+      if (isOpen) await database.close()
     },
   }
 }

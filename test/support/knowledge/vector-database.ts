@@ -18,14 +18,14 @@ export function vectorDatabase(
     all: (...asked) => telling(sql.all(...asked)),
     run: (...asked) => telling(sql.run(...asked)),
   })
-  const work = <T>(does: (sql: Sql) => Promise<T>) => telling(pools.work(does))
+  const work = <T>(does: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk') => telling(pools.work(does, kind))
   return {
     schema,
     logger,
     read: reading(pools.read),
     vectors: reading(pools.vectors),
     work,
-    owned: work,
+    owned: (does) => work(does),
     connect: (purpose) => telling(pools.connect(purpose)),
     open: () => openSchema(pools, { steps, contracts: false }),
     close: () => pools.close(),

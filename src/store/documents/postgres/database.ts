@@ -82,7 +82,12 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
 
   const prepare = async () => {
     const pools = new Pools({ ...options, schema, connections, logger }, atMost)
-    await telling(() => openSchema(pools, { steps, contracts: false }))
+    try {
+      await telling(() => openSchema(pools, { steps, contracts: false }))
+    } catch (error) {
+      await pools.close().catch(() => undefined)
+      throw error
+    }
     const owner = new Owner({
       deadAfterMs,
       timers,
@@ -108,12 +113,13 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
     listen: (listener) => void listeners.push(listener),
     async open() {
       users++
+      opening ??= prepare()
+      const awaited = opening
       try {
-        opening ??= prepare()
-        await opening
+        await awaited
       } catch (error) {
         users--
-        opening = undefined
+        if (opening === awaited) opening = undefined
         throw error
       }
     },

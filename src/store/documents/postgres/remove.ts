@@ -1,4 +1,5 @@
 import type { Sql } from '../../postgres/connection.ts'
+import { dropLeftovers } from '../../vectors/leftovers.ts'
 import type { KnowledgeDatabase } from './database.ts'
 import { createUpkeep } from './upkeep.ts'
 
@@ -68,13 +69,15 @@ export function removing(database: KnowledgeDatabase) {
         )
         await sql.run('DELETE FROM generation_range WHERE first_generation = $1', [first])
       }, 'bulk')
-    await database.work(async (sql) => {
+    // As one that watches the others: those that die later leave something too.
+    await database.owned(async (sql) => {
       await sql.run(`DELETE FROM work WHERE owner_key IN ${gone}`)
       await sql.run(
         `DELETE FROM knowledge_owner WHERE owner_key IN ${gone}
            AND (SELECT 1 FROM generation_range WHERE generation_range.owner_key = knowledge_owner.owner_key LIMIT 1) IS NULL`,
       )
     })
+    await dropLeftovers(database)
     upkeep.wake()
   }
   database.listen({
@@ -83,5 +86,5 @@ export function removing(database: KnowledgeDatabase) {
         database.logger.warn({ error }, 'what other servers left of documents could not be removed yet'),
       ),
   })
-  return { remove, sweep, close: upkeep.close }
+  return { remove, sweep, open: upkeep.open, close: upkeep.close }
 }

@@ -17,22 +17,33 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
   const { read, space } = database
   const keys = new Keys(database)
   const removal = removing(database)
-  let isOpen = false
+  let opening: Promise<void> | undefined
 
   return {
     works: works(database),
-    async open() {
-      if (isOpen) return
-      await database.open()
-      isOpen = true
+    open() {
+      if (opening) return opening
+      removal.open()
+      const open: Promise<void> = database.open().catch((error: unknown) => {
+        if (opening === open) opening = undefined
+        throw error
+      })
+      opening = open
+      return open
     },
     async check() {
       await database.work((sql) => sql.all('SELECT 1'))
     },
     async close() {
-      if (!isOpen) return
-      isOpen = false
+      const open = opening
+      opening = undefined
       await removal.close()
+      // One that failed has told who opened, and has nothing to close.
+      const isOpen = await open?.then(
+        () => true,
+        () => false,
+      )
+      if (!isOpen) return
       keys.forget()
       await database.close()
     },

@@ -6,7 +6,7 @@ const quietMs = 1_000
 
 /** Removes words that were only in deleted chunks, some time after the deletion. */
 export function createUpkeep(database: KnowledgeDatabase) {
-  const closed = new AbortController()
+  let closed = new AbortController()
   let running: Promise<void> | undefined
   let again = false
 
@@ -44,10 +44,15 @@ export function createUpkeep(database: KnowledgeDatabase) {
       })
       .finally(() => {
         running = undefined
+        // Chunks may have been deleted since it last looked.
+        if (again) wake()
       })
   }
   return {
     wake,
+    open() {
+      if (closed.signal.aborted) closed = new AbortController()
+    },
     /** Chunks were deleted. */
     async note(): Promise<void> {
       await database.work((sql) =>
@@ -57,6 +62,7 @@ export function createUpkeep(database: KnowledgeDatabase) {
       wake()
     },
     async close(): Promise<void> {
+      again = false
       closed.abort()
       await running
     },
