@@ -5,7 +5,7 @@ import type { Knowledge, Reindexing } from '../../core/knowledge/knowledge.ts'
 import { type IndexDrivers, rebuild, type VectorList } from './index-document.ts'
 import type { Indexes } from './indexes.ts'
 import type { Lock } from './lock.ts'
-import type { VectorGuard } from './vector-guard.ts'
+import { fullDisk, type VectorGuard } from './vector-guard.ts'
 
 /** Other servers are told how far it is. */
 const tellMs = 1_000
@@ -95,6 +95,8 @@ export function createReindexing(options: ReindexOptions): Reindexings {
         count(0)
         for (const collection of await documents.collections())
           await reindexCollection(collection, embedder, either, count)
+      } catch (error) {
+        throw fullDisk(options.vectors.location, error) ?? error
       } finally {
         reindexing = undefined
         if (isTaken)

@@ -7,11 +7,22 @@ import type { Clock } from '../../core/time.ts'
 const rebuildEveryMs = 3_600_000
 /** After a rebuild that failed itself. */
 const againMs = 60_000
-/** A full disk, too many open files, missing permissions or native code: rebuilding the vectors repairs none of these. */
-const outside = /no space left|too many open files|permission denied|LanceDB does not load|os error (?:13|24|28)\b/i
+/** Too many open files, missing permissions or native code: rebuilding the vectors repairs none of these, nor a full disk. */
+const outside = /too many open files|permission denied|LanceDB does not load|os error (?:13|24)\b/i
+const full = /no space left|disk quota exceeded|os error (?:28|122)\b/i
 
 /** The vectors of a collection can't be read or written. */
 export class VectorsUnavailable extends AppError {}
+
+/** `storage_full` when the disk is full; undefined for any other error. */
+export function fullDisk(location: string, cause: unknown): VectorsUnavailable | undefined {
+  if (isAppError(cause) || !full.test(String((cause as Error | undefined)?.message))) return undefined
+  return new VectorsUnavailable(
+    'storage_full',
+    `The disk is full: the vectors in ${location} can't be written. Free some space.`,
+    { cause },
+  )
+}
 
 export interface VectorGuardOptions {
   location: string
@@ -54,6 +65,13 @@ export function createVectorGuard({ location, clock, logger, stopping, rebuild }
     if (isAppError(cause) || (cause as Error | undefined)?.name === 'AbortError') return cause
     if (closing.aborted)
       return new VectorsUnavailable('unavailable', 'The vectors are closed.', { cause, retryAfterSeconds: 1 })
+    const isFull = fullDisk(location, cause)
+    if (isFull) {
+      if (failures.get(collection.key)?.code !== isFull.code)
+        logger.error({ err: cause, collection: collection.name, location }, isFull.message)
+      failures.set(collection.key, isFull)
+      return isFull
+    }
     const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.slice(0, 300)
     const lastMs = rebuiltMs.get(collection.key)
     const isDue = lastMs === undefined || clock() - lastMs >= rebuildEveryMs
