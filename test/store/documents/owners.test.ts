@@ -205,6 +205,16 @@ describePostgres('processes that write documents', () => {
     expect(await store.matching(key, { key: 'x', other: { gte: '2026-01-01' } })).toEqual([])
   })
 
+  it('bring the index of words up to date after a write, at the latest when they close', async () => {
+    const store = await open()
+    const { key } = await store.ensureCollection('tidy', embedding)
+    const place = await reserve(store, 1)
+    await store.publish(key, [{ ...chunksOf(place, 0, 'tidyword'), document: generationOf(place.generation) }])
+    await store.close()
+    expect(await rows("SELECT gin_clean_pending_list('chunk_words_by_word') AS count")).toBe(0)
+    expect(await rows("SELECT gin_clean_pending_list('term_by_trigram') AS count")).toBe(0)
+  })
+
   it('forget words that only deleted documents had', async () => {
     const store = await open()
     const { key } = await store.ensureCollection('forgotten', embedding)

@@ -86,5 +86,5 @@ export function removing(database: KnowledgeDatabase) {
         database.logger.warn({ error }, 'what other servers left of documents could not be removed yet'),
       ),
   })
-  return { remove, sweep, open: upkeep.open, close: upkeep.close }
+  return { remove, sweep, open: upkeep.open, wrote: upkeep.wrote, close: upkeep.close }
 }

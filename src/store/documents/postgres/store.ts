@@ -54,14 +54,16 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
     ...keywordReads(database),
 
     reserve: (chunks) => keys.reserve(chunks),
-    addChunks: (collection, chunks) =>
-      database.owned(async (sql, owner) => {
+    async addChunks(collection, chunks) {
+      await database.owned(async (sql, owner) => {
         await checkReserved(sql, owner, [chunks.generation])
         await insertChunks(sql, collection, [chunks])
-      }, 'bulk'),
+      }, 'bulk')
+      removal.wrote()
+    },
 
-    publish: (collection, documents, version) =>
-      database.owned(async (sql, owner) => {
+    async publish(collection, documents, version) {
+      const published = await database.owned(async (sql, owner) => {
         await checkReserved(
           sql,
           owner,
@@ -74,7 +76,10 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
           collection,
           documents.map(({ document }) => document),
         )
-      }, 'bulk'),
+      }, 'bulk')
+      removal.wrote()
+      return published
+    },
 
     collect: (generations) => (generations === undefined ? removal.sweep() : removal.remove(generations)),
 
