@@ -4,6 +4,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 if (process.env.npm_command !== 'exec' || !existsSync('dist/cli.js')) {
-  const { status } = spawnSync('tsdown', { stdio: 'inherit', shell: true })
+  const { status } = spawnSync('tsdown --logLevel error', { stdio: 'inherit', shell: true })
   process.exitCode = status ?? 1
 }
