@@ -4,6 +4,7 @@
 var needed = [22, 19]
 /** Each half of the space for new objects, in MB: what a start makes fits into 4, and is not copied several times. */
 var youngGeneration = ['--max-semi-space-size=16', '--min-semi-space-size=4']
+var remedy = 'Install a newer Node, or one for this project: npm install --save-dev node@24'
 var running = process.versions.node.split('.').map(Number)
 
 if (running[0] > needed[0] || (running[0] === needed[0] && running[1] >= needed[1])) start()
@@ -173,6 +174,7 @@ function follow(child) {
 
 function refuse() {
   // biome-ignore lint/style/useTemplate: plain on purpose, as above.
-  console.error('agentserve needs Node ' + needed.join('.') + ' or newer; this is ' + process.versions.node + '.')
+  var problem = 'agentserve needs Node ' + needed.join('.') + ' or newer; this is ' + process.versions.node + '. '
+  console.error(problem + remedy)
   process.exit(1)
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { bin, environment } from '../../support/program.ts'
@@ -29,6 +30,19 @@ function run(...args: string[]): Promise<Result> {
 }
 
 describe('agentserve', () => {
+  it('says on a Node that is too old which one it needs, and how to get it', async () => {
+    const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
+    const child = spawn(process.execPath, ['--import', old, bin, 'doctor'], {
+      cwd: folder,
+      env: environment({ AGENTSERVE_ANOTHER_NODE: '1' }),
+    })
+    const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)])
+    expect([code, stderr]).toEqual([
+      1,
+      'agentserve needs Node 22.19 or newer; this is 20.20.2. Install a newer Node, or one for this project: npm install --save-dev node@24\n',
+    ])
+  })
+
   it.each([[['--version']], [['-v']]])('prints its version alone: %j', async (args) => {
     expect(await run(...args)).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
   })
