@@ -8,6 +8,7 @@ import { bindRoute, type DocumentedRoute, type ServicesOf } from './route/docume
 import type { ApiSettings } from './route/settings.ts'
 import { againRoutes } from './runs/again.ts'
 import { agentRoutes } from './runs/agents.ts'
+import { keepRoutes } from './runs/keep.ts'
 import { runRoutes } from './runs/runs.ts'
 import { auditRoutes } from './server/audit.ts'
 import { backupRoutes } from './server/backup.ts'
@@ -52,6 +53,7 @@ export function apiRouteGroups(
     ...fileRoutes(settings),
     ...runRoutes(settings),
     ...againRoutes(settings),
+    ...keepRoutes(settings),
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),
     ...liveRoutes(settings),

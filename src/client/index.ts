@@ -11,7 +11,7 @@ export type {
   SearchMode,
 } from '../core/knowledge/knowledge.ts'
 export type { CallAnswer, EntityKind, RunStatus, Waiting, WaitingKind } from '../core/run.ts'
-export type { AgainRequest, AgainStarted } from '../wire/again.ts'
+export type { AgainRequest, AgainStarted, KeepRequest, RunKept } from '../wire/again.ts'
 export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
 export type { AuditEntry, AuditEntryList } from '../wire/audit.ts'
 export type { Fact, FactList, FactsDeleted } from '../wire/fact.ts'

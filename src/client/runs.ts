@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { RunStatus } from '../core/run.ts'
-import type { AgainRequest, AgainStarted } from '../wire/again.ts'
+import type { AgainRequest, AgainStarted, KeepRequest, RunKept } from '../wire/again.ts'
 import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
 import type { RunStream } from './run-result.ts'
@@ -38,6 +38,11 @@ export interface RunsClient {
    */
   again(runId: string, request?: AgainRequest, options?: CallOptions): Promise<AgainStarted>
   /**
+   * Makes an ended try a turn, without running anything: the last one of a new session (`fork`), or in place of the turn that it
+   * tried again (`replace`). Throws `conflict` when it has not ended, is no try, or its place is another's.
+   */
+  keep(runId: string, keep: KeepRequest['keep'], options?: CallOptions): Promise<RunKept>
+  /**
    * Resumes a paused run and waits for its end or its next pause. With `background`, or if the run was started in the
    * background, it returns once the run continues. Throws `conflict` if
    * the run is not paused and this answer is not the one that resumed it.
@@ -67,6 +72,7 @@ export function createRunsClient<EVENTS>(
       connection.post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, 'never', options),
     restore: (runId, options) => connection.post(`${runPath(runId)}/restore`, {}, 'never', options),
     again: (runId, request = {}, options) => connection.post(`${runPath(runId)}/again`, request, 'keyed', options),
+    keep: (runId, keep, options) => connection.post(`${runPath(runId)}/keep`, { keep }, 'keyed', options),
     resume: (runId, answer = {}, options) =>
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => follow(runId, options.after ?? 0, options),

@@ -157,3 +157,31 @@ export type TurnRestored =
   | { outcome: 'current' }
   /** A turn of the session is under way or waits. */
   | { outcome: 'busy'; run_id: string }
+
+/** Makes an ended try a turn that takes the place of the one that it tried again. Its record stays as it is. */
+export interface KeptTry {
+  run_id: string
+  /** The turn of the session's conversation that it tried again. */
+  turn: string
+  at: string
+}
+
+export type TryKept =
+  | { outcome: 'kept' }
+  | TryNotKept
+  /** `turn` is no turn of the try's session. */
+  | { outcome: 'turn_missing' }
+  /** Another run has taken the place of that turn. */
+  | { outcome: 'replaced'; by: string }
+  /** A turn of the session is under way, or one that would be replaced waits. */
+  | { outcome: 'busy'; run_id: string }
+  /** It did not complete, and said nothing. */
+  | { outcome: 'silent' }
+
+/** Why a run can't become a turn. */
+export type TryNotKept =
+  | { outcome: 'missing' }
+  /** It is a turn already, or a part of another run. */
+  | { outcome: 'no_try' }
+  /** It has not ended, or waits. */
+  | { outcome: 'unfinished'; status: RunStatus }

@@ -11,6 +11,7 @@ import type {
   Claim,
   ClaimRecord,
   EventsAppended,
+  KeptTry,
   RunBatch,
   RunBegun,
   RunEnd,
@@ -19,6 +20,7 @@ import type {
   RunResumed,
   RunStart,
   RunStarted,
+  TryKept,
   TurnRestored,
 } from './run-write.ts'
 import type {
@@ -205,9 +207,11 @@ export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleS
   /**
    * Restores a session from a copy, in short steps. No reader sees it before it is complete, and a failure leaves nothing.
    * Only ended runs. `head` is asked after the last run; default: the copy's own. Throws `conflict` when the session or a
-   * run exists, and whatever `copy.runs` throws.
+   * run exists, and whatever `copy.runs` throws. `instead`: an ended try, whose copy is the last turn. The commit by which the
+   * session can be read deletes it with its child runs, and gives the session the state that it left, if it changed any.
+   * Throws `conflict` when it has been kept or deleted meanwhile.
    */
-  restoreSession(copy: SessionCopy, head?: () => SessionHead): Promise<SessionRecord>
+  restoreSession(copy: SessionCopy, head?: () => SessionHead, instead?: string): Promise<SessionRecord>
   /** All runs of a session, child runs too, in stored order from after one of them. Fewer than `limit` when large; none at the end. */
   readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]>
 
@@ -244,6 +248,11 @@ export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleS
    * same run. They replace the other turns of the conversation, and the session gets the state in which they left it.
    */
   restoreTurn(runId: string, at: string): Promise<TurnRestored>
+  /**
+   * One commit: the try becomes a turn, stored after all others, and takes the place of `turn` and of all later ones. The
+   * session gets the state in which it left the conversation. Its child runs are those of a turn from then on.
+   */
+  keepTry(kept: KeptTry): Promise<TryKept>
   /**
    * Newest first; finds nothing that was deleted. A page may have fewer than `limit` before the last page. The search brings
    * its index up to date itself and is `unavailable` while that takes long: writes cost nothing more.

@@ -10,6 +10,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import { createFacts } from '../service/access/facts.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
+import { createKeep } from '../service/again/keep.ts'
 import { Audit, serverActor, unaudited } from '../service/audit/audit.ts'
 import { createBookmarks } from '../service/bookmarks.ts'
 import { createOnce } from '../service/idempotency.ts'
@@ -172,12 +173,14 @@ export function composeServices(
   const backup = composeBackup(config, composed?.documentsPath, clock)
   const costs = createCosts(config.prices)
   const again = createAgain({ store, registry, runs, sessions, bounds })
+  const keep = createKeep({ runs, sessions })
   const services = {
     registry,
     bookmarks: createBookmarks(store, clock),
     costs,
     runs,
     again,
+    keep,
     sessions,
     summaries,
     schedules,

@@ -25,7 +25,7 @@ import type {
 import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
-import type { AgainRequest, StartedRun } from './again/request.ts'
+import type { AgainRequest, KeptAs, StartedRun } from './again/request.ts'
 import type { Act, Audit } from './audit/audit.ts'
 import type { Notifications } from './notifications/notifications.ts'
 import type { Repeats } from './repeating/context.ts'
@@ -205,6 +205,8 @@ export interface ForkSession {
   sessionId?: string | undefined
   /** The user who gets the fork; absent: as the original. */
   userId?: string | undefined
+  /** With `beforeRunId`: an ended try of that turn, which becomes the last turn of the fork and is no try any more. */
+  andTry?: RunRecord | undefined
 }
 
 export interface PruneSessions {
@@ -331,6 +333,11 @@ export interface Services {
   facts: Facts
   /** Starts runs that repeat a run. Throws `conflict` for one that has not ended or whose content is gone. */
   again(runId: string, request: AgainRequest): Promise<StartedRun[]>
+  /**
+   * Makes an ended try a turn: the last one of a new session, where it has another id, or in place of the turn that it tried
+   * again. Nothing is run. Throws `run_not_found`, and `conflict` when that can't be (any more).
+   */
+  keep(runId: string, as: KeptAs): Promise<StartedRun>
   schedules: Schedules
   /** Absent unless push notifications are configured. */
   notifications?: Notifications | undefined

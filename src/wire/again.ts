@@ -89,6 +89,19 @@ export const AgainStarted = component(
 )
 export type AgainStarted = z.infer<typeof AgainStarted>
 
+export const KeepRequest = component(
+  'KeepRequest',
+  z.object({
+    keep: oneOf(['fork', 'replace']).describe(
+      'It becomes the last turn of a new session, where it has another id (`fork`), or it takes the place of the turn that it tried again, and of all later ones (`replace`).',
+    ),
+  }),
+)
+export type KeepRequest = z.input<typeof KeepRequest>
+
+export const RunKept = component('RunKept', z.object({ run_id: z.string(), session_id: z.string() }))
+export type RunKept = z.infer<typeof RunKept>
+
 /** With the input as parts. */
 export function editOf({ input, ...edit }: z.output<typeof AgainEdit>): CoreAgainEdit {
   return { ...edit, ...(input !== undefined && { input: partsOf(input) }) }

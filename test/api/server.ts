@@ -44,7 +44,7 @@ export const jsonType = { 'content-type': 'application/json' }
 export async function openTestServer(options: TestServerOptions = {}) {
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000
   const watched = watchStore(memoryStore())
-  const { store, registry, costs, runs, again, sessions } = await openServices(
+  const { store, registry, costs, runs, again, keep, sessions } = await openServices(
     options.entities ?? {},
     watched.store,
     requestTimeoutMs,
@@ -58,6 +58,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     costs,
     runs,
     again,
+    keep,
     sessions,
     summaries,
     facts: createFacts(store),

@@ -30,6 +30,7 @@ const bodies: Record<string, unknown> = {
   createSummary: { ignored: 'WAY' },
   cancelRun: { reason: 'WAY' },
   repeatRun: { after: 'live' },
+  keepRun: { keep: 'replace' },
   restoreRun: { ignored: 'WAY' },
   resumeRun: { input: 'WAY' },
   runAgent: { input: 'WAY' },
@@ -120,6 +121,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   const replaced = (await call('POST', '/api/v1/agents/echo/run', { input: 'first', session_id: 'rewritten' })).json
     .run_id
   await call('POST', '/api/v1/agents/echo/run', { input: 'second', session_id: 'rewritten', replaces: replaced })
+  const again = await call('POST', `/api/v1/runs/${finished}/again`, { after: 'live' })
+  const tried: string = again.json.runs[0].run_id
+  await call('GET', `/api/v1/runs/${tried}/events`)
   const ingest = (content: string) => call('POST', '/api/v1/knowledge/content', { content, source: content })
   const source = `A doomed document: ${secret}.`
   const { document_id: document, chunk_ids: chunks } = (await ingest(source)).json
@@ -144,7 +148,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
               ? replaced
               : operationId === 'repeatRun'
                 ? finished
-                : running
+                : operationId === 'keepRun'
+                  ? tried
+                  : running
           : template.includes('/agents/')
             ? operationId === 'changeTaskOfA2AAgent'
               ? 'waits'

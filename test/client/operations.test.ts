@@ -115,6 +115,14 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
     },
   ],
   repeatRun: [async ({ client, run }) => client.runs.again(await run(), { after: 'live' })],
+  keepRun: [
+    async ({ client, run }) => {
+      const { json } = await server.call('POST', `/api/v1/runs/${await run()}/again`, { after: 'live' })
+      const tried: string = json.runs[0].run_id
+      await server.call('GET', `/api/v1/runs/${tried}/events`)
+      return client.runs.keep(tried, 'fork')
+    },
+  ],
   resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
   followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
   traceRun: [

@@ -17,6 +17,7 @@ import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testOwners } from './session-store/owners.ts'
 import { testPush } from './session-store/push.ts'
+import { testKeptTries } from './session-store/record/kept-tries.ts'
 import { testOverviews } from './session-store/record/overviews.ts'
 import { testTries } from './session-store/record/tries.ts'
 import { testUsage } from './session-store/record/usage.ts'
@@ -71,6 +72,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testBranches(store)
     testGiven(store)
     testTries(store)
+    testKeptTries(store)
     testUsage(store)
     testOverviews(store)
   })

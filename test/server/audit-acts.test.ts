@@ -65,6 +65,12 @@ const replaced = async () => {
   await echo({ session_id, replaces: run_id })
   return run_id as string
 }
+const tried = async () => {
+  const { json } = await call('POST', `${api}/runs/${(await echo()).run_id}/again`, { after: 'live' })
+  const [run] = json.runs
+  await call('GET', `${api}/runs/${run.run_id}/events`)
+  return run.run_id as string
+}
 const pushed = async (more: object = {}) => {
   const path = `${api}/a2a/agents/asking/tasks/${await waiting()}/pushNotificationConfigs`
   const body = { id: 'mine', url: 'http://127.0.0.1:1/x', token: secret, ...more }
@@ -148,6 +154,11 @@ const acts: Record<string, Act | Act[]> = {
       body: { after: 'live', edit: { input: secret } },
     }),
     { object_kind: 'run', detail: { keep: 'no', run_ids: [text(/^run_/)] } },
+  ],
+  'POST /api/v1/runs/{id}/keep': [
+    'run.keep',
+    async () => ({ path: `${api}/runs/${await tried()}/keep`, body: { keep: 'fork' } }),
+    { object_kind: 'run', detail: { keep: 'fork', run_id: text(/^run_/) } },
   ],
   'POST /api/v1/agents/{id}/run': [
     'run.replace',

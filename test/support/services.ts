@@ -7,6 +7,7 @@ import type { Clock, Timers } from '../../src/core/time.ts'
 import { createCosts } from '../../src/models/prices/costs.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
 import { createAgain } from '../../src/service/again/again.ts'
+import { createKeep } from '../../src/service/again/keep.ts'
 import { createBookmarks } from '../../src/service/bookmarks.ts'
 import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
@@ -86,8 +87,9 @@ export async function openServices(
   })
   const sessions = createSessions(store, runs, Date.now, bounds)
   const again = createAgain({ store, registry, runs, sessions, bounds })
+  const keep = createKeep({ runs, sessions })
   const bookmarks = createBookmarks(store, Date.now)
-  return { store, registry, bookmarks, costs: createCosts({}), runs, again, sessions }
+  return { store, registry, bookmarks, costs: createCosts({}), runs, again, keep, sessions }
 }
 
 export function request(entityId: string, text: string, more: Partial<StartRun> = {}): StartRun {

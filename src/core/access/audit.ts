@@ -16,6 +16,7 @@ export const auditActions = [
   'run.replace',
   'run.restore',
   'run.again',
+  'run.keep',
   'facts.delete',
   'user.export',
   'user.erase',

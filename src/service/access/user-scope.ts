@@ -53,6 +53,12 @@ export function scopeToUser(
     if (!isOwn) throw notFound('run', runId)
   }
 
+  /** For changes of the conversation. */
+  async function runInOwnSession(runId: string): Promise<void> {
+    const { session_id: sessionId } = await runs.head(runId)
+    if ((await findSession(sessionId))?.user_id !== userId) throw notFound('run', runId)
+  }
+
   function assertOwn(given: string | null | undefined): void {
     if (given !== undefined && given !== null && given !== userId) {
       throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for another user.`)
@@ -76,6 +82,10 @@ export function scopeToUser(
     backup: () => refuseAdmin(),
     audit: services.audit && { list: async () => refuseAdmin() },
     again: async () => refuseAdmin(),
+    async keep(runId, as) {
+      await runInOwnSession(runId)
+      return services.keep(runId, as)
+    },
     users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
     facts: {
       list: async (user) => facts.list(own(user)),
@@ -192,8 +202,7 @@ export function scopeToUser(
         return runs.cancel(runId, reason)
       },
       async restore(runId) {
-        const { session_id: sessionId } = await runs.head(runId)
-        if ((await findSession(sessionId))?.user_id !== userId) throw notFound('run', runId)
+        await runInOwnSession(runId)
         return runs.restore(runId)
       },
       async resume(runId, answer) {

@@ -11,4 +11,7 @@ export interface AgainRequest {
   keep: AgainKeep
 }
 
+/** What becomes of a try that is kept. */
+export type KeptAs = Exclude<AgainKeep, 'no'>
+
 export type StartedRun = Pick<Run, 'run_id' | 'session_id'>

@@ -59,6 +59,15 @@ export class AuditedServices implements Services {
     }
   }
 
+  get keep(): Services['keep'] {
+    return (runId, as) =>
+      this.#act(
+        { action: 'run.keep', object: run(runId), detail: { keep: as } },
+        () => this.#own.keep(runId, as),
+        ({ run_id }) => ({ keep: as, run_id }),
+      )
+  }
+
   get sessions(): Sessions {
     const { sessions } = this.#own
     return {

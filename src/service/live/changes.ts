@@ -117,8 +117,8 @@ export function watchStore(
         else hears.deleted(sessionId, users)
       })
     },
-    restoreSession: (copy, head) =>
-      told(inner.restoreSession(copy, head), (hears) => hears.runs(copy.session.session_id)),
+    restoreSession: (copy, ...more) =>
+      told(inner.restoreSession(copy, ...more), (hears) => hears.runs(copy.session.session_id)),
     prune: (rule, limit) => told(inner.prune(rule, limit), (hears, count) => count > 0 && hears.lists('pruned')),
     eraseUser: (userId, limit) =>
       told(inner.eraseUser(userId, limit), (hears, count) => count > 0 && hears.lists('erased')),
@@ -145,6 +145,8 @@ export function watchStore(
     },
     restoreTurn: (runId, at) =>
       told(inner.restoreTurn(runId, at), (hears, { outcome }) => outcome === 'restored' && hears.turns(runId)),
+    keepTry: (kept) =>
+      told(inner.keepTry(kept), (hears, { outcome }) => outcome === 'kept' && hears.turns(kept.run_id)),
     resumeRun: (resume) =>
       told(inner.resumeRun(resume), (hears, { outcome }) =>
         hears.run(resume.run_id, outcome === 'resumed' ? goingOf(resume.turn_of) : undefined),

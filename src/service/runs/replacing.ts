@@ -1,10 +1,10 @@
 import { AppError, notFound } from '../../core/error.ts'
-import { isTurn, type RunHead, type RunRecord } from '../../core/run.ts'
+import { isEnded, isTry, isTurn, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { ClaimRecord } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { cancelPaused } from './cancel.ts'
 import type { SessionQueue } from './queue.ts'
-import { alreadyReplaced } from './request.ts'
+import { alreadyReplaced, movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
 
 const pausedAtOnce = 100
@@ -59,11 +59,65 @@ export async function restoreTurn(
       const message = 'The run is part of the conversation. Only a replaced run can be restored.'
       throw new AppError('conflict', message, { runId, sessionId })
     }
-    case 'busy': {
-      const message = `The session's run '${restored.run_id}' is under way or waits. Cancel it or wait until it ends.`
-      throw new AppError('conflict', message, { runId: restored.run_id, sessionId })
-    }
+    case 'busy':
+      throw busy(restored.run_id, sessionId)
     case 'restored':
       return recorded.get(runId)
   }
 }
+
+/** Throws `conflict` unless the run is an ended try of this turn, and no run of the session is under way or waits. */
+export async function keepTry(
+  { store, recorded, clock }: RunServices,
+  queues: SessionQueue,
+  { runId, sessionId, turn }: { runId: string; sessionId: string; turn: string },
+): Promise<void> {
+  const underWay = queues.of(sessionId).at(-1)?.run.run_id
+  if (underWay !== undefined) throw busy(underWay, sessionId)
+  const kept = await store.keepTry({ run_id: runId, turn, at: timestamp(clock()) })
+  const about = { runId, sessionId }
+  switch (kept.outcome) {
+    case 'kept':
+      return
+    case 'missing':
+      throw notFound('run', runId)
+    case 'no_try':
+    case 'unfinished':
+      // It was an ended try a moment ago.
+      assertKept(await recorded.get(runId))
+      throw movedOn(about)
+    case 'turn_missing':
+      throw new AppError('conflict', `The turn '${turn}' that it repeats is gone, so it has no place any more.`, about)
+    case 'replaced':
+      throw alreadyReplaced(turn, { runId: kept.by, sessionId })
+    case 'busy':
+      throw busy(kept.run_id, sessionId)
+    case 'silent':
+      throw new AppError('conflict', 'The try has said nothing, so it can take no place in the conversation.', about)
+  }
+}
+
+function busy(runId: string, sessionId: string): AppError {
+  const message = `The session's run '${runId}' is under way or waits. Cancel it or wait until it ends.`
+  return new AppError('conflict', message, { runId, sessionId })
+}
+
+/** Throws `conflict` for a run that is no ended try. */
+export function assertKept(
+  run: Pick<RunRecord, 'run_id' | 'session_id' | 'parent_run_id' | 'again_of' | 'status'>,
+): void {
+  if (!isTry(run)) throw new AppError('conflict', 'The run is a turn of its session already.', aboutOf(run))
+  if (run.parent_run_id !== null) {
+    const message = `It is a part of the run '${run.parent_run_id}'. Keep that one.`
+    throw new AppError('conflict', message, aboutOf(run))
+  }
+  if (isEnded(run.status) && run.status !== 'input_required') return
+  const advice =
+    run.status === 'input_required' ? 'Answer what it waits for, or cancel it.' : 'Wait until it has, or cancel it.'
+  throw new AppError('conflict', `The try has not ended: ${run.status}. ${advice}`, aboutOf(run))
+}
+
+const aboutOf = ({ run_id: runId, session_id: sessionId }: Pick<RunRecord, 'run_id' | 'session_id'>) => ({
+  runId,
+  sessionId,
+})

@@ -16,7 +16,7 @@ import { RunsElsewhere } from './elsewhere.ts'
 import { ownHandle } from './handle.ts'
 import { LiveRuns } from './live.ts'
 import { type PreparedRun, prepareExecution } from './prepare.ts'
-import { restoreTurn } from './replacing.ts'
+import { keepTry, restoreTurn } from './replacing.ts'
 import { createReplay, followAnswered } from './replay.ts'
 import { alreadyReplaced } from './request.ts'
 import { notWaiting, prepareResume } from './resume.ts'
@@ -45,6 +45,10 @@ export interface RunService extends Runs, PeerRuns {
   idle(): Promise<void>
   /** Starts a run that only tries another one again, beside the session's queue. */
   startTry(request: TryRequest): Promise<RunHandle>
+  /** Makes an ended try a turn in place of this one. Throws `conflict` when that can't be (any more). */
+  keepTry(runId: string, turn: string): Promise<void>
+  /** The turn of which the run is a part; of a try, the turn that it tries again. Throws `run_not_found`. */
+  turnOf(run: RunRecord): Promise<string>
   /** Number of live runs, queued ones included. */
   readonly active: number
   /** Their ids. */
@@ -219,6 +223,13 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     },
     shutdown: (deadlineMs) => live.shutdown(deadlineMs),
     idle: () => live.idle(),
+    turnOf: (run) => recorded.turnOf(run),
+    async keepTry(runId, turn) {
+      live.assertOpen()
+      const { session_id: sessionId } = await head(runId)
+      await keepTry(services, live.queues, { runId, sessionId, turn })
+      onTurnsReplaced?.(sessionId)
+    },
     startTry: (request) => startTry(services, { live, children }, request),
     ids: () => live.ids(),
     get active() {

@@ -51,6 +51,27 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
     }
   }
 
+  async function* piecesOf(run: RunRecord): AsyncGenerator<RunPiece> {
+    yield { run }
+    for await (const events of eventsOf(run.run_id)) yield ofCopy({ run_id: run.run_id, events })
+    for await (const file of filesOf(store, run.run_id)) yield { run_id: run.run_id, file }
+  }
+
+  /** The turn that a try becomes in another session, and its child runs, which are stored after it. */
+  async function* turnOfTry(tried: RunRecord): AsyncGenerator<RunRecord> {
+    const ids = new Set([tried.run_id])
+    yield { ...tried, again_of: tried.again_of && { ...tried.again_of, keep: 'fork' } }
+    for (let after: string | undefined = tried.run_id; after !== undefined; ) {
+      const records: RunRecord[] = await store.readRecords(tried.session_id, after, recordsAtOnce)
+      for (const run of records) {
+        if (run.parent_run_id === null || !ids.has(run.parent_run_id)) continue
+        ids.add(run.run_id)
+        yield { ...run, again_of: null }
+      }
+      after = records.at(-1)?.run_id
+    }
+  }
+
   return {
     async *export(
       { session: whole }: SessionRecord,
@@ -76,7 +97,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
     },
 
     async fork(origin: SessionRecord, { runId: last, beforeRunId, ...fork }: ForkSession): Promise<SessionRecord> {
-      const { sessionId, userId } = fork
+      const { sessionId, userId, andTry } = fork
       const { runs: _runs, run_count: count, summary, ...session } = origin.session
       const cut = beforeRunId === undefined ? { last } : await cutBefore(store, session.session_id, beforeRunId)
       const runId = cut.last
@@ -84,6 +105,10 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
       let outerRuns = 0
       let lastTaken: string | undefined
       async function* runs(): AsyncGenerator<RunPiece> {
+        yield* earlier()
+        if (andTry !== undefined) for await (const run of turnOfTry(andTry)) yield* piecesOf(run)
+      }
+      async function* earlier(): AsyncGenerator<RunPiece> {
         if (runId === null) return
         let isPast = false
         const { replaced, shown } = runId === undefined ? wholeSession : await conversationTo(store, runId)
@@ -103,9 +128,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
             lastTaken = run.run_id
             outerRuns++
           }
-          yield { run }
-          for await (const events of eventsOf(run.run_id)) yield ofCopy({ run_id: run.run_id, events })
-          for await (const file of filesOf(store, run.run_id)) yield { run_id: run.run_id, file }
+          yield* piecesOf(run)
           isPast ||= run.run_id === runId
         }
         if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
@@ -120,15 +143,19 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
         updated_at: at,
       }
       const named = (head: SessionHead) => {
-        const copy = withNewIds({ ...head, runs: runs() }, id, now)
+        const copy = withNewIds({ ...head, runs: runs() }, id, now, andTry?.run_id)
         return userId === undefined ? copy : ownedBy(copy, userId)
       }
       const id = sessionId ?? createId('ses', now)
-      return store.restoreSession(named({ session: begun, summary: null }), () => {
-        const forked_from = { session_id: session.session_id, run_id: lastTaken ?? null }
-        const metadata = { ...session.metadata, forked_from }
-        return named({ session: { ...begun, metadata }, summary: outerRuns === count ? summary : null })
-      })
+      return store.restoreSession(
+        named({ session: begun, summary: null }),
+        () => {
+          const forked_from = { session_id: session.session_id, run_id: lastTaken ?? null }
+          const metadata = { ...session.metadata, forked_from }
+          return named({ session: { ...begun, metadata }, summary: outerRuns === count ? summary : null })
+        },
+        andTry?.run_id,
+      )
     },
   }
 
@@ -141,7 +168,13 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
   }
 }
 
-function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
+/** `kept`: a run that still names the run of another session which it repeats. */
+function withNewIds(
+  { session, summary, handovers, runs }: SessionCopy,
+  sessionId: string,
+  now: number,
+  kept?: string,
+): SessionCopy {
   const ids = new Map<string, string>()
   const copied = new Set<string>()
   // Ids are made on first mention: a session or a child run names a run before it comes.
@@ -168,7 +201,8 @@ function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionI
       const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
       const waiting = run.waiting.map((one) => renamedIn(one, ids, renamed))
       const { again_of: again } = run
-      const again_of = again !== null && copied.has(again.run_id) ? { ...again, run_id: renamed(again.run_id) } : null
+      const isCopied = again !== null && copied.has(again.run_id)
+      const again_of = isCopied ? { ...again, run_id: renamed(again.run_id) } : run.run_id === kept ? again : null
       copied.add(run.run_id)
       const marks = { replaced_by, follows, again_of }
       return { run: { ...run, run_id, session_id: sessionId, parent_run_id, ...marks, messages, waiting } }

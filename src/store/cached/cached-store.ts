@@ -166,7 +166,8 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     listHandovers: (sessionId) => store.listHandovers(sessionId),
     isBefore: (runId, otherId) => store.isBefore(runId, otherId),
     deleteSession: (sessionId) => forgetting(store.deleteSession(sessionId), () => forget(sessionId)),
-    restoreSession: (copy, head) => forgetting(store.restoreSession(copy, head), () => forget(copy.session.session_id)),
+    restoreSession: (copy, ...more) =>
+      forgetting(store.restoreSession(copy, ...more), () => forget(copy.session.session_id)),
     readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),
     saveFile: (file) => store.saveFile(file),
     findFile: (sessionId, fileId) => store.findFile(sessionId, fileId),
@@ -194,6 +195,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     finishRun,
     findStateBefore: (runId) => store.findStateBefore(runId),
     restoreTurn: (runId, at) => forgetting(store.restoreTurn(runId, at), () => forgetRun(runId)),
+    keepTry: (kept) => forgetting(store.keepTry(kept), () => forgetRun(kept.turn)),
     resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),
     findRun: (runId) => store.findRun(runId),
     findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),

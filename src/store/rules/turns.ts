@@ -1,3 +1,5 @@
+import { isEnded, type RunStatus } from '../../core/run.ts'
+import type { TryKept, TryNotKept } from '../../core/run-write.ts'
 import type { Summary } from '../../core/summary.ts'
 
 /*
@@ -85,6 +87,44 @@ export function withdrawal<T extends Turn>(turns: readonly T[], runId: string): 
   const shown = turns.filter(isShown)
   const place = shown.indexOf(own)
   return { back, away: [own], marks: [...back.map(unmarked), ...toMarks(shown, [own], first.run_id)], place }
+}
+
+export interface StandingTurn extends Turn {
+  status: RunStatus
+}
+
+/** A turn of the session that stands in the way of a change. */
+export function busyTurn<T extends StandingTurn>(turns: readonly T[], { away }: TurnChange<T>): T | undefined {
+  return turns.find(({ status }) => !isEnded(status)) ?? away.find(({ status }) => status === 'input_required')
+}
+
+/** Undefined when the run is a try that may become a turn. */
+export function whyNotKept(run: { isTry: boolean; isChild: boolean; status: RunStatus } | undefined) {
+  if (run === undefined) return { outcome: 'missing' } satisfies TryNotKept
+  if (!run.isTry || run.isChild) return { outcome: 'no_try' } satisfies TryNotKept
+  const { status } = run
+  return isEnded(status) && status !== 'input_required' ? undefined : { outcome: 'unfinished' as const, status }
+}
+
+/**
+ * How the conversation changes when a try, which is not among the turns, takes the place of one of them: as if it were a
+ * replaced turn in that place which is restored. `own`: as it is stored first.
+ */
+export function keeping<T extends StandingTurn>(
+  turns: readonly T[],
+  kept: T,
+  turnId: string,
+): { change: TurnChange<T>; own: MarkedTurn } | Exclude<TryKept, TryNotKept | { outcome: 'kept' }> {
+  const turn = turns.find(({ run_id }) => run_id === turnId)
+  if (turn === undefined) return { outcome: 'turn_missing' }
+  if (turn.replaced_by !== null) return { outcome: 'replaced', by: turn.replaced_by }
+  if (kept.isBarren) return { outcome: 'silent' }
+  const shown = turns.filter(isShown)
+  const follows = shown[shown.indexOf(turn) - 1]?.run_id ?? null
+  const own = { run_id: kept.run_id, replaced_by: turnId, follows }
+  const change = restoration([...turns, { ...kept, ...own }], kept.run_id)
+  const busy = busyTurn(turns, change)
+  return busy === undefined ? { change, own } : { outcome: 'busy', run_id: busy.run_id }
 }
 
 /** Whether the summary may repeat what the turn at this place of the conversation said. */

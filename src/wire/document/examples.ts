@@ -265,6 +265,8 @@ export const examples: Readonly<Record<string, unknown>> = {
   RunEvent: { type: 'text_delta', run_id: runId, seq: 5, at, text: 'At most ' },
   AgainRequest: { edit: { input: 'How large may an answer be?' }, after: 'live' },
   AgainStarted: { runs: [{ run_id: 'run_01kcz6t8d9m0x501', session_id: sessionId }] },
+  KeepRequest: { keep: 'replace' },
+  RunKept: { run_id: 'run_01kcz6t8d9m0x501', session_id: sessionId },
   CancelRequest: { reason: 'The question has changed.' },
   ResumeRequest: { answers: { call_1: { approved: true }, call_2: { approved: false, reason: 'not on Fridays' } } },
   Agent: agent,

@@ -126,13 +126,14 @@ describe.each(ways)('with %s', (_way, config) => {
       updateSession: { name: 'mine' },
       reuseSession: { agent_id: 'other' },
       cancelRun: {},
+      keepRun: { keep: 'replace' },
       resumeRun: { approved: true },
     }
     const changes = mountedRoutes().filter(
       ({ method, path }) => method !== 'GET' && /\/(?:runs|sessions)\/\{id\}/.test(path),
     )
     expect(changes.map(({ doc }) => doc.operationId).sort()).toEqual(
-      'cancelRun createSummary deleteSession forkSession repeatRun restoreRun resumeRun reuseSession unshareSession updateSession'.split(
+      'cancelRun createSummary deleteSession forkSession keepRun repeatRun restoreRun resumeRun reuseSession unshareSession updateSession'.split(
         ' ',
       ),
     )

@@ -325,6 +325,10 @@ const cases: Cases = {
   }),
   getRun: (bob) => ({ 'path.id': foreignRuns(bob) }),
   cancelRun: (bob) => ({ 'path.id': foreignRuns(bob, { body: {} }) }),
+  keepRun: (bob) => ({
+    'path.id': ['fork', 'replace'].flatMap((keep) => foreignRuns(bob, { body: { keep } })),
+    'header.Idempotency-Key': foreignRuns(bob, { body: { keep: 'fork' }, headers: { 'idempotency-key': 'k' } }),
+  }),
   restoreRun: (bob) => ({ 'path.id': foreignRuns(bob) }),
   resumeRun: (bob) => ({
     'path.id': [{ approved: true }, { input: 'yes', stream: true }, { background: true }].flatMap((body) =>

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createId } from '../../../src/core/id.ts'
+import { isTry, isTurn } from '../../../src/core/run.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { sessionsDatabase } from '../../../src/store/sessions/sqlite/schema/database.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { openConnection } from '../../../src/store/sqlite/open-database.ts'
-import { endOf, messageOf, seedOf, started } from '../../contract/session-store/builders.ts'
+import { endOf, messageOf, seedOf, started, textEvents } from '../../contract/session-store/builders.ts'
 import { countedWrites, killAt, killSteps } from '../../support/kill-at/kills.ts'
 
 const child = join(import.meta.dirname, '../../support/kill-at/copies-child.ts')
@@ -111,6 +112,67 @@ test.each([
       expect(allowed).toContainEqual(seen)
       // The process after the kill has taken out what was left, or goes on with it.
       expect(await look(name)).toEqual(seen)
+      await rm(join(folder, name), { recursive: true })
+    }
+  },
+  120_000,
+)
+
+/** Whether there is the try, or the turn that it became, and that each is whole. */
+function lookForTry(name: string): Promise<string[]> {
+  return withStore(name, async (store) => {
+    const seen: string[] = []
+    const { items } = await store.listSessions({}, { limit: 10 })
+    for (const { session_id, run_count } of items) {
+      const runs = await store.readRecords(session_id, undefined, 100)
+      const turns = runs.filter((run) => isTurn(run))
+      if (turns.length !== run_count) seen.push(`${run_count} turns of ${turns.length}`)
+      for (const run of runs.filter(({ again_of: of }) => of !== null)) {
+        if (run.parent_run_id !== null) continue
+        const inside = runs.filter(({ parent_run_id: parent }) => parent === run.run_id)
+        const isSame = inside.every((child) => isTry(child) === isTry(run))
+        const events = await store.readEvents(run.run_id, 0, 1_000)
+        const isWhole = inside.length === 1 && isSame && events.length === 202 && run.messages.length === 2
+        seen.push(`${isTry(run) ? 'try' : `turn by ${run.again_of?.keep}`} ${isWhole ? 'whole' : 'half'}`)
+      }
+    }
+    return seen
+  })
+}
+
+test.each([
+  ['keep', 'turn by replace whole'],
+  ['keep apart', 'turn by fork whole'],
+])(
+  'a kill at any write of %s leaves the try or the turn',
+  async (operation, done) => {
+    await prepare()
+    await withStore('origin', async (store) => {
+      const of = { run_id: 'run_of', session_id: 'of' }
+      await store.finishRun(endOf((await started(store, { run: of, session: null })).runId))
+      const again_of = { run_id: 'run_of', from: null, after: 'live', keep: 'no' } as const
+      const run = { run_id: 'run_try', session_id: 'of', again_of }
+      await started(store, { run, session: null })
+      const child = { ...run, run_id: 'run_child', parent_run_id: 'run_try' }
+      await started(store, { run: child, session: null })
+      for (const runId of ['run_child', 'run_try']) {
+        const events = textEvents(runId, 2, Array(200).fill(text.slice(0, 20_000)))
+        const messages = [messageOf(runId, 'assistant', 'tried')]
+        expect(await store.finishRun(endOf(runId, { events, messages, end_seq: 300, state: { n: 1 } }))).toBe('ok')
+      }
+    })
+    expect(await lookForTry('origin')).toEqual(['try whole'])
+    await cp(join(folder, 'origin'), join(folder, 'counted'), { recursive: true })
+    const writes = await kill('counted', operation, undefined)
+    expect(writes.length).toBeGreaterThan(5)
+    expect(await lookForTry('counted')).toEqual([done])
+    for (const at of killSteps(writes.length, 6)) {
+      const name = `${operation}-${at}`
+      await cp(join(folder, 'origin'), join(folder, name), { recursive: true })
+      await kill(name, operation, at)
+      const seen = await lookForTry(name)
+      expect([['try whole'], [done]]).toContainEqual(seen)
+      expect(await lookForTry(name)).toEqual(seen)
       await rm(join(folder, name), { recursive: true })
     }
   },

@@ -5,6 +5,7 @@ import { hashOf } from '../../rules/file-pieces.ts'
 import { takeWithin } from './budget.ts'
 import { keepFile } from './files.ts'
 import { restoreHandovers } from './handovers.ts'
+import { takeTry } from './keep-try.ts'
 import { copy, type MemoryState, type RunRow, recordOf, type SessionRow } from './rows.ts'
 import { keepEvents } from './runs.ts'
 import { insertSession } from './sessions.ts'
@@ -46,7 +47,13 @@ export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<Gathe
   return { runs: rows, files }
 }
 
-export function restoreSession(state: MemoryState, head: SessionHead, { runs, files }: Gathered): SessionRow {
+/** `instead`: the try that goes with it. */
+export function restoreSession(
+  state: MemoryState,
+  head: SessionHead,
+  { runs, files }: Gathered,
+  instead?: string,
+): SessionRow {
   const { session, summary } = head
   const { shared_with, updated_at, ...seed } = session
   const { session_id } = seed
@@ -57,7 +64,9 @@ export function restoreSession(state: MemoryState, head: SessionHead, { runs, fi
     if (isTaken) throw new AppError('conflict', `Run '${record.run_id}' already exists.`)
     ids.add(record.run_id)
   }
+  const tried = instead === undefined ? undefined : takeTry(state, instead)
   const row = insertSession(state, seed)
+  if (tried?.replacedState !== undefined) row.state = tried.replacedState
   row.updated_at = updated_at
   row.summary = copy(summary)
   for (const list of ['agent_ids', 'team_ids', 'workflow_ids', 'user_ids'] as const) {

@@ -1,8 +1,7 @@
 import { isEnded, isTry, type RunRecord } from '../../../core/run.ts'
 import type { PruneRule } from '../../../core/store.ts'
 import { takeSmall } from '../../rules/prune.ts'
-import { deleteFiles } from './files.ts'
-import { deletePushConfigs } from './push.ts'
+import { removeRuns } from './keep-try.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, removeSession } from './sessions.ts'
 
@@ -36,12 +35,6 @@ export function deleteTries(state: MemoryState, before: string, limit: number): 
   const gone = new Set(due.map(({ record }) => record.run_id))
   // Children are stored after their parents.
   for (const { record } of state.runs.values()) if (gone.has(record.parent_run_id ?? '')) gone.add(record.run_id)
-  deleteFiles(state, ({ run_id }) => gone.has(run_id))
-  deletePushConfigs(state, gone)
-  for (const id of gone) {
-    const session = state.sessions.get(state.runs.get(id)?.record.session_id ?? '')
-    if (session !== undefined) session.runs = session.runs.filter(({ record }) => record.run_id !== id)
-    state.runs.delete(id)
-  }
+  removeRuns(state, gone)
   return gone.size
 }

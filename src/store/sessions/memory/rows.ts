@@ -26,7 +26,7 @@ export interface RunRow {
   unchecked?: Message | undefined
   /** The session's state before this run first changed it; undefined while it has not. */
   stateBefore?: JsonObject | null | undefined
-  /** The session's state when this turn, then the last of the conversation, was replaced. */
+  /** The session's state when this turn, then the last of the conversation, was replaced. Of a try: the state that it left. */
   replacedState?: JsonObject | null | undefined
 }
 

@@ -150,7 +150,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const messages = copy([...end.messages])
   const sources = copy([...end.sources])
   const waiting = copy([...(end.waiting ?? [])])
-  const kept = end.state === undefined || isTry(row.record) ? undefined : copy(end.state)
+  const kept = end.state === undefined ? undefined : copy(end.state)
   for (const event of events) row.events.push(event)
   if (end.checked === true) showMessage(row)
   const { record } = row
@@ -167,7 +167,9 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   record.waiting = waiting
   const session = getSession(state, record.session_id)
   if (end.bringsBack === true) bringBack(state, session, record.run_id, end.completed_at)
-  else if (kept !== undefined) {
+  else if (isTry(record)) {
+    if (kept !== undefined) row.replacedState = kept
+  } else if (kept !== undefined) {
     keepStateBefore(row, session)
     session.state = kept
   }

@@ -12,6 +12,7 @@ import { eraseUser } from './erasing.ts'
 import { factStore } from './facts.ts'
 import * as files from './files.ts'
 import * as handovers from './handovers.ts'
+import { keepTry } from './keep-try.ts'
 import { overviewOf, pageOfOverviews } from './overviews.ts'
 import { deleteTries, pruneSessions } from './prune.ts'
 import { pushStore } from './push.ts'
@@ -87,9 +88,9 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
     eraseUser: (userId) => step(() => eraseUser(state, userId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
     deleteTries: (before, limit) => step(() => deleteTries(state, before, limit)),
-    restoreSession: async (copied, head = () => copied) => {
+    restoreSession: async (copied, head = () => copied, instead) => {
       const gathered = await gatherRuns(copied.runs)
-      return step(() => sessions.recordOf(restoreSession(state, head(), gathered)))
+      return step(() => sessions.recordOf(restoreSession(state, head(), gathered, instead)))
     },
     readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
@@ -126,6 +127,7 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
       step(() => runs.readHistory(state, sessionId, limit, view, maxReadBytes)),
     findStateBefore: (runId) => step(() => findStateBefore(state, runId)),
     restoreTurn: (runId, at) => step(() => restoreTurn(state, runId, at)),
+    keepTry: (kept) => step(() => keepTry(state, kept)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))
       // Leaves out what was deleted while the search yielded.

@@ -2,28 +2,31 @@ import type { JsonObject } from '../../../core/json.ts'
 import { isEnded } from '../../../core/run.ts'
 import type { TurnRestored } from '../../../core/run-write.ts'
 import {
+  busyTurn,
   covers,
   fromTurn,
   pathTo,
   replacement,
   restoration,
-  type Turn,
+  type StandingTurn,
   type TurnChange,
   withdrawal,
 } from '../../rules/turns.ts'
 import { copy, type MemoryState, type RunRow, type SessionRow, turnsOf } from './rows.ts'
 import { touch } from './sessions.ts'
 
-interface MemoryTurn extends Turn {
+interface MemoryTurn extends StandingTurn {
   row: RunRow
 }
 
-function treeOf(session: SessionRow): MemoryTurn[] {
-  return turnsOf(session).map((row) => {
-    const { run_id, created_at, replaced_by, follows = null, status, messages } = row.record
-    const isBarren = isEnded(status) && status !== 'completed' && status !== 'input_required' && messages.length < 2
-    return { run_id, created_at, replaced_by, follows, isBarren, row }
-  })
+export function treeOf(session: SessionRow): MemoryTurn[] {
+  return turnsOf(session).map(turnOf)
+}
+
+export function turnOf(row: RunRow): MemoryTurn {
+  const { run_id, created_at, replaced_by, follows = null, status, messages } = row.record
+  const isBarren = isEnded(status) && status !== 'completed' && status !== 'input_required' && messages.length < 2
+  return { run_id, created_at, replaced_by, follows, isBarren, status, row }
 }
 
 /** The conversation as the run saw it, with the run. */
@@ -91,9 +94,8 @@ export function restoreTurn(state: MemoryState, runId: string, at: string): Turn
   if (row === undefined || session === undefined) return { outcome: 'missing' }
   if (isShown(row)) return { outcome: 'current' }
   const turns = treeOf(session)
-  const active = turns.find((turn) => !isEnded(turn.row.record.status))
   const change = restoration(turns, runId)
-  const busy = active ?? change.away.find((turn) => turn.row.record.status === 'input_required')
+  const busy = busyTurn(turns, change)
   if (busy !== undefined) return { outcome: 'busy', run_id: busy.run_id }
   move(state, session, change, at)
   touch(session, at)
@@ -101,7 +103,7 @@ export function restoreTurn(state: MemoryState, runId: string, at: string): Turn
 }
 
 /** The state goes with the conversation. */
-function move(state: MemoryState, session: SessionRow, change: TurnChange<MemoryTurn>, at: string): void {
+export function move(state: MemoryState, session: SessionRow, change: TurnChange<MemoryTurn>, at: string): void {
   const [left, joined] = [change.away.at(-1)?.row, change.back.at(-1)?.row]
   const restored = joined?.replacedState
   if (left !== undefined) left.replacedState = session.state

@@ -1,5 +1,8 @@
+import { AppError } from '../../../core/error.ts'
 import type { Sql } from '../../postgres/connection.ts'
+import { whyNotKept } from '../../rules/turns.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
+import { lockTree, lookOf, selectTry, type TreeRow, type TryColumns } from './writing/keep-try.ts'
 import { forgetWords } from './writing/words.ts'
 
 /** Runs per statement: few enough that none takes long. */
@@ -66,4 +69,18 @@ export async function deleteTries(sql: Sql, before: string, limit: number): Prom
   }
   await deleteRuns(sql, gone)
   return gone.length
+}
+
+/**
+ * Deletes an ended try with its child runs. Gives the state that it left, if it changed any. Throws `conflict` when it is no
+ * ended try (any more).
+ */
+export async function takeTry(sql: Sql, runId: string): Promise<string | null> {
+  const tree = await sql.all<TreeRow>(lockTree, [runId])
+  const [row] = await sql.all<TryColumns>(selectTry, [runId])
+  if (row === undefined || whyNotKept(lookOf(row)) !== undefined) {
+    throw new AppError('conflict', `The try '${runId}' has been kept or deleted meanwhile.`, { runId })
+  }
+  await deleteRuns(sql, tree)
+  return row.replaced_state
 }

@@ -11,6 +11,7 @@ import { encodeLargeBatch } from '../rows/event-batch.ts'
 import { finishCopy } from './copies.ts'
 import { type CopiedRun, copiedRun, insertRuns, valuesOf } from './copy-rows.ts'
 import type { Database } from './database.ts'
+import { takeTry } from './deletion.ts'
 import { deleteFiles, hasNoRun } from './files/delete.ts'
 import { deleteContents } from './files/files.ts'
 import { saveFile } from './files/save.ts'
@@ -28,6 +29,7 @@ export async function restoreCopy(
   database: Database,
   copy: SessionCopy,
   head: () => SessionHead,
+  instead: string | undefined,
 ): Promise<SessionRecord> {
   const { pools } = database
   const id = copy.session.session_id
@@ -40,7 +42,11 @@ export async function restoreCopy(
         await sql.run(`SET LOCAL idle_in_transaction_session_timeout = '${slowestPiece}'`)
         await assertFree(sql, id)
         const counted = await writeRuns(sql, watched(copy.runs, broken), files)
-        const record = await finishCopy(sql, head(), counted)
+        // It is locked, and its contents are unused, as shortly as may be.
+        const state = instead === undefined ? null : await takeTry(sql, instead)
+        const { session, ...rest } = head()
+        const last = { ...rest, session: state === null ? session : { ...session, state: JSON.parse(state) } }
+        const record = await finishCopy(sql, last, counted)
         await files.settle(sql)
         return record
       })

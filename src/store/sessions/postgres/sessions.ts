@@ -69,6 +69,10 @@ export function sessions(database: Database, certain: Writing['certain'], onKey:
     prune,
     deleteTries: async (before, limit) => (limit < 1 ? 0 : deleting((sql) => deleteTries(sql, before, limit))),
     eraseUser: (userId, limit) => deleting((sql) => eraseUser(sql, userId, limit)),
-    restoreSession: (copy, head = () => copy) => restoreCopy(database, copy, head),
+    async restoreSession(copy, head = () => copy, instead?: string) {
+      const made = await restoreCopy(database, copy, head, instead)
+      if (instead !== undefined) await deleteContents(database)
+      return made
+    },
   }
 }

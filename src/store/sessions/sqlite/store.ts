@@ -30,6 +30,7 @@ import * as summaries from './summaries.ts'
 import { removeTries } from './tries.ts'
 import { webhookStore } from './webhooks.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
+import { keepTry } from './writing/keep-try.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
 import { restoreTurn } from './writing/turns.ts'
@@ -182,12 +183,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
           return runs.length
         }
       }),
-    restoreSession: (copy, head = () => copy) =>
+    restoreSession: (copy, head = () => copy, instead) =>
       using(async ({ writer, known, hidden, removal }) => {
         const made = await restoreInSteps(
           { hidden, removal, work: (work, characters) => writer.work(work, characters) },
           copy,
           head,
+          instead,
         )
         known.sawSession(copy.session.session_id)
         return made
@@ -224,6 +226,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
     findStateBefore: (runId) => reading((reads) => reads.findStateBefore(runId)),
     restoreTurn: (runId, at) => working((connection) => restoreTurn(connection, runId, at)),
+    keepTry: (kept) =>
+      using(async ({ writer, search }) => {
+        const { kept: outcome, numbers } = await writer.work((connection) => keepTry(connection, kept), removedAtOnce)
+        search.forget(numbers)
+        return outcome
+      }),
     readHistory: (sessionId, limit, view) =>
       using(async ({ reads, known }) => {
         const history = await reads.readHistory(sessionId, limit, view)

@@ -1,13 +1,11 @@
 import type { JsonObject } from '../../../../core/json.ts'
 import { isEnded, type RunHead, type RunStatus } from '../../../../core/run.ts'
-import { fromTurn, type Turn } from '../../../rules/turns.ts'
+import { fromTurn, type StandingTurn, type Turn } from '../../../rules/turns.ts'
 import type { Reader } from './records.ts'
 
 /** The turns of a session with their marks, in a transaction or by themselves. */
 
-export interface StoredTurn extends Turn {
-  status: RunStatus
-}
+export type StoredTurn = StandingTurn
 
 export interface TurnColumns extends Omit<Turn, 'isBarren'> {
   status: RunStatus
@@ -16,9 +14,13 @@ export interface TurnColumns extends Omit<Turn, 'isBarren'> {
 
 const createdAt = `substring(left(begun, 200) FROM '"created_at":"([^"]*)"')`
 
+export const selectTurnRow = (
+  more = '',
+) => `SELECT run_id, status, ${createdAt} AS created_at, replaced_by, follows, output IS NULL AS is_silent${more}
+  FROM run`
+
 /** Takes the session; more conditions may follow. */
-export const selectTurns = `SELECT run_id, status, ${createdAt} AS created_at, replaced_by, follows, output IS NULL AS is_silent
-  FROM run WHERE session_id = $1 AND parent_run_id IS NULL`
+export const selectTurns = `${selectTurnRow()} WHERE session_id = $1 AND parent_run_id IS NULL`
 
 /** In stored order. */
 export async function readTurnTree(sql: Reader, sessionId: string): Promise<StoredTurn[]> {

@@ -93,7 +93,8 @@ const endCtes = (ends: string) => [
   `e AS (UPDATE run SET status = st, ended = en, end_seq = es, output = o, recorded_seq = coalesce(l, recorded_seq),
       last_batch = t, cancel_reason = NULL, unchecked = unchecked AND ck IS NOT TRUE,
       state_before = CASE WHEN hs AND state_before IS NULL AND NOT is_try
-        THEN coalesce((SELECT state FROM session WHERE session_id = run.session_id LIMIT 1), 'null') ELSE state_before END
+        THEN coalesce((SELECT state FROM session WHERE session_id = run.session_id LIMIT 1), 'null') ELSE state_before END,
+      replaced_state = CASE WHEN hs AND is_try THEN coalesce(ss, 'null') ELSE replaced_state END
     FROM xe WHERE run_id = i AND fence = f AND ${notEnded} AND ended IS NULL AND (q IS NULL OR recorded_seq < q)
     RETURNING run_id, run_number, session_id, parent_run_id, is_try, at,
       CASE WHEN hs THEN concat(lpad(n::text, 3, '0'), coalesce(ss, 'null')) END AS state)`,

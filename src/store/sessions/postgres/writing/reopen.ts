@@ -1,5 +1,5 @@
 import type { Message } from '../../../../core/message.ts'
-import { isTurn, type RunRecord } from '../../../../core/run.ts'
+import { isTurn, type ModelUsage, type RunRecord } from '../../../../core/run.ts'
 import type { Sql } from '../../../postgres/connection.ts'
 import { usageOf } from '../../../rules/session-usage.ts'
 import { usageRow } from '../../../rules/usage-rows.ts'
@@ -36,10 +36,20 @@ const addRows = `INSERT INTO session_usage (session_id, ${usageColumns})
   SELECT * FROM json_to_recordset($1::text::json) AS x(i text, ${usageTypes})
   ON CONFLICT (session_id, model) DO UPDATE SET ${addCounts}, ${addLargest}`
 
+/** Of a turn that was written outside of a group. */
+export async function addUsage(
+  sql: Sql,
+  sessionId: string,
+  used: readonly ModelUsage[],
+  sign: 1 | -1 = 1,
+): Promise<void> {
+  if (used.length === 0) return
+  await sql.run(addRows, [JSON.stringify(used.map((one) => usageObject(usageRow(sessionId, one, sign))))])
+}
+
 async function takeBackUsage(sql: Sql, run: RunRecord): Promise<void> {
   const used = isTurn(run) ? usageOf(run) : []
   if (used.length === 0) return
-  const rows = used.map((one) => usageObject(usageRow(run.session_id, one, -1)))
-  await sql.run(addRows, [JSON.stringify(rows)])
+  await addUsage(sql, run.session_id, used, -1)
   await sql.run('DELETE FROM session_usage WHERE session_id = $1 AND runs <= 0', [run.session_id])
 }

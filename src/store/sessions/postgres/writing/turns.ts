@@ -1,7 +1,7 @@
 import { isEnded, type RunRecord } from '../../../../core/run.ts'
 import type { TurnRestored } from '../../../../core/run-write.ts'
 import type { Sql } from '../../../postgres/connection.ts'
-import { covers, replacement, restoration, type TurnChange, withdrawal } from '../../../rules/turns.ts'
+import { busyTurn, covers, replacement, restoration, type TurnChange, withdrawal } from '../../../rules/turns.ts'
 import { readTurnTree, type StoredTurn, selectTurns, type TurnColumns, toTurn } from '../reading/turn-tree.ts'
 import { lockSession, Overtaken, touch } from './look.ts'
 
@@ -106,8 +106,7 @@ export async function restoreTurn(sql: Sql, runId: string, at: string): Promise<
   let refusal: TurnRestored | undefined
   const change = await lockChange(sql, sessionId, (turns) => {
     const restored = restoration(turns, runId)
-    const busy =
-      turns.find(({ status }) => !isEnded(status)) ?? restored.away.find(({ status }) => status === 'input_required')
+    const busy = busyTurn(turns, restored)
     // A run that is no turn can't have been replaced.
     if ((turns.find(({ run_id }) => run_id === runId)?.replaced_by ?? null) === null) refusal = { outcome: 'current' }
     else refusal = busy && { outcome: 'busy', run_id: busy.run_id }
@@ -120,7 +119,7 @@ export async function restoreTurn(sql: Sql, runId: string, at: string): Promise<
 }
 
 /** A change of the session's turns that nobody else can come in between of: their rows and the session are locked. */
-async function lockChange<T extends TurnChange<StoredTurn> | undefined>(
+export async function lockChange<T extends TurnChange<StoredTurn> | undefined>(
   sql: Sql,
   sessionId: string,
   changeOf: (turns: readonly StoredTurn[]) => T,
@@ -135,7 +134,7 @@ async function lockChange<T extends TurnChange<StoredTurn> | undefined>(
 }
 
 /** The state goes with the conversation. */
-async function move(sql: Sql, sessionId: string, change: TurnChange<StoredTurn>, at: string): Promise<void> {
+export async function move(sql: Sql, sessionId: string, change: TurnChange<StoredTurn>, at: string): Promise<void> {
   const [left, joined] = [change.away.at(-1), change.back.at(-1)]
   const [found] = joined
     ? await sql.all<{ replaced_state: string | null }>('SELECT replaced_state FROM run WHERE run_id = $1', [

@@ -5,11 +5,15 @@ import type { Database } from '../database.ts'
 import { deleteContents } from '../files/files.ts'
 import { beginRun } from './begin.ts'
 import type { Outcome, Write } from './group.ts'
+import { keepTry } from './keep-try.ts'
 import { resumeRun } from './resume.ts'
 import { restoreTurn } from './turns.ts'
 import { Writer } from './writer.ts'
 
-type Runs = Pick<SessionStore, 'startRun' | 'beginRun' | 'appendEvents' | 'finishRun' | 'resumeRun' | 'restoreTurn'>
+type Runs = Pick<
+  SessionStore,
+  'startRun' | 'beginRun' | 'appendEvents' | 'finishRun' | 'resumeRun' | 'restoreTurn' | 'keepTry'
+>
 
 export interface Writing {
   /** Once the tables are there. */
@@ -58,6 +62,7 @@ export function writing(database: Database): Writing {
       beginRun: (runId, fence, at) => certain((again) => beginRun(database, runId, fence, at, again)),
       resumeRun: (resume) => certain((again) => resumeRun(database, resume, again)),
       restoreTurn: (runId, at) => database.work((sql) => restoreTurn(sql, runId, at)),
+      keepTry: (kept) => database.work((sql) => keepTry(sql, kept)),
     },
   }
 }

@@ -1,14 +1,12 @@
 import type { JsonObject } from '../../../../core/json.ts'
 import { isEnded, type RunHead, type RunStatus } from '../../../../core/run.ts'
-import { fromTurn, type Turn } from '../../../rules/turns.ts'
+import { fromTurn, type StandingTurn } from '../../../rules/turns.ts'
 import type { SqlRow } from '../../../sqlite/connection.ts'
 import type { All } from './records.ts'
 
 /** The turns of a session with their marks, on a connection that reads or writes. */
 
-export interface StoredTurn extends Turn {
-  status: RunStatus
-}
+export type StoredTurn = StandingTurn
 
 /** Takes the session; more conditions may follow. */
 export const selectTurns = `SELECT run_id, status, begun ->> 'created_at' AS created_at, replaced_by, follows, output IS NULL AS is_silent

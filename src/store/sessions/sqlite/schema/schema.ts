@@ -131,7 +131,7 @@ export const runs = sqliteTable(
     follows: text('follows'),
     /** JSON: the session's state before this run first changed it; null while it has not. */
     stateBefore: text('state_before'),
-    /** JSON: the session's state when this turn, then the last of the conversation, was replaced. */
+    /** JSON: the session's state when this turn, then the last of the conversation, was replaced. Of a try: what it left. */
     replacedState: text('replaced_state'),
   },
   (table) => [

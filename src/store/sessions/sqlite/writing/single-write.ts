@@ -18,7 +18,7 @@ import { judgeEnd, judgeEvents, mayResume } from '../../../rules/run-rules.ts'
 import { type BeginRun, isLarge, type RunWrite } from '../../../rules/run-writes.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { encodeLargeBatch } from '../../rows/event-batch.ts'
-import { fromJson, messageRows } from '../../rows/rows.ts'
+import { fromJson, messageRows, toJson } from '../../rows/rows.ts'
 import { readRecord } from '../reading/records.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
 import { type MadeTexts, type RowLookup, type RunWriteOutcome, WriteBatch } from './batch.ts'
@@ -134,6 +134,10 @@ async function finishRun(writer: Connection, given: RunEnd, large: boolean): Pro
   const rows = new WriteBatch(known, await madeTexts(whole.messages))
   rows.addEnd(whole, run.isTry ? null : run.sessionId, apart ? undefined : batch)
   await writeRows(writer, rows)
+  if (run.isTry && end.state !== undefined) {
+    const state = toJson(end.state) ?? 'null'
+    await writer.run('UPDATE runs SET replaced_state = ? WHERE run_id = ?', [state, end.run_id])
+  }
   if (bringsBack === true) await bringBack(writer, end.run_id, run.sessionId, end.completed_at)
   return 'ok'
 }

@@ -1,6 +1,6 @@
 import { isEnded, type RunRecord } from '../../../../core/run.ts'
 import type { TurnRestored } from '../../../../core/run-write.ts'
-import { covers, replacement, restoration, type TurnChange, withdrawal } from '../../../rules/turns.ts'
+import { busyTurn, covers, replacement, restoration, type TurnChange, withdrawal } from '../../../rules/turns.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { readTurnTree, type StoredTurn, selectTurns, toTurn } from '../reading/turn-tree.ts'
 
@@ -87,8 +87,7 @@ export async function restoreTurn(writer: Connection, runId: string, at: string)
   const sessionId = run.session_id as string
   const turns = await readTurnTree((...query) => writer.all(...query), sessionId)
   const change = restoration(turns, runId)
-  const busy =
-    turns.find(({ status }) => !isEnded(status)) ?? change.away.find(({ status }) => status === 'input_required')
+  const busy = busyTurn(turns, change)
   if (busy !== undefined) return { outcome: 'busy', run_id: busy.run_id }
   await move(writer, sessionId, change, at)
   await writer.run('UPDATE sessions SET updated_at = ?, revision = revision + 1 WHERE session_id = ?', [at, sessionId])
@@ -97,7 +96,12 @@ export async function restoreTurn(writer: Connection, runId: string, at: string)
 }
 
 /** The state goes with the conversation. */
-async function move(writer: Connection, sessionId: string, change: TurnChange<StoredTurn>, at: string): Promise<void> {
+export async function move(
+  writer: Connection,
+  sessionId: string,
+  change: TurnChange<StoredTurn>,
+  at: string,
+): Promise<void> {
   const [left, joined] = [change.away.at(-1), change.back.at(-1)]
   const [found] = joined ? await writer.all('SELECT replaced_state FROM runs WHERE run_id = ?', [joined.run_id]) : []
   await writer.run(
