@@ -244,6 +244,11 @@ export interface SessionStore extends FileStore, PushStore, FactStore, ScheduleS
    */
   findStateBefore(runId: string): Promise<JsonObject | null | undefined>
   /**
+   * The session's state as a turn left it: from before the first change by a turn after it. Where no change is recorded it is the
+   * state now, or when the turn was replaced. Undefined when there is no such turn. A driver may leave this out: the state now is used.
+   */
+  findStateAfter?(runId: string): Promise<JsonObject | null | undefined>
+  /**
    * Makes a replaced turn part of the conversation again: the turns before it, and those after it that were replaced by the
    * same run. They replace the other turns of the conversation, and the session gets the state in which they left it.
    */

@@ -1,7 +1,16 @@
 import { isAppError } from '../core/error.ts'
 import type { Message } from '../core/message.ts'
-import type { RunRecord } from '../core/run.ts'
+import { isEnded, type RunHead, type RunRecord } from '../core/run.ts'
 import type { Services } from '../service/services.ts'
+
+/**
+ * The run under way of a conversation whose turns were read after `active`: one that ended in between has its answer there, and one
+ * that began in between has none.
+ */
+export function runUnderWay(active: RunHead | undefined, turns: readonly RunRecord[]): RunHead | undefined {
+  const newest = turns.findLast(({ status }) => !isEnded(status))
+  return newest ?? (turns.some(({ run_id }) => run_id === active?.run_id) ? undefined : active)
+}
 
 type Turns = Pick<Services, 'sessions' | 'runs'>
 

@@ -254,8 +254,8 @@ export interface Sessions {
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
   /** The latest `interactions` (1–1000) of the conversation, or of another view. Throws `run_not_found` for a `before` that is no turn. */
   history(sessionId: string, interactions: number, withEvents: boolean, view?: HistoryView): Promise<SessionHistory>
-  /** Its state, which costs less than `get`. Throws `session_not_found`. */
-  state(sessionId: string): Promise<JsonObject | null>
+  /** Its state, which costs less than `get`: now, or from `before` a turn or `after` it. Throws `session_not_found`. */
+  state(sessionId: string, at?: { before?: string; after?: string }): Promise<JsonObject | null>
   /** The newest run of the session that is queued or running, without child runs. */
   active(sessionId: string): Promise<RunHead | undefined>
 }

@@ -205,6 +205,7 @@ export async function answersOf(store: SessionStore, runs: readonly string[]): P
     ask(`more events of ${run}`, () => store.readEvents(run, 3, 3))
     ask(`some events of ${run}`, () => store.readEvents(run, 0, 10, ['source', 'run_end']))
     ask(`state before ${run}`, () => store.findStateBefore(run))
+    ask(`state after ${run}`, () => store.findStateAfter?.(run))
     ask(`inside ${run}`, () => store.listRuns({ parent_run_id: run }, { limit: 100 }))
     ask(`files of ${run}`, () => store.listFiles(run))
   }

@@ -5,11 +5,11 @@ import type { Json } from '../../core/json.ts'
 import type { CallAnswer, RunRecord } from '../../core/run.ts'
 import { answerTo, kindOf } from '../../core/waiting.ts'
 import type { ResumeAnswer } from '../../service/services.ts'
-import { callOf, requestId } from '../call-id.ts'
+import { requestId } from '../call-id.ts'
 import { isFields } from '../fields.ts'
 import type { AgUiServices } from './ag-ui.ts'
 import type { Asked } from './calls.ts'
-import { interruptIdOf, requestOfInterrupt } from './ids.ts'
+import { callOfId, interruptIdOf, requestOfInterrupt } from './ids.ts'
 import type { AgUiInput, PostedAnswer, PostedMessage } from './request.ts'
 
 /** What a request that answers a paused run comes to. */
@@ -41,9 +41,6 @@ interface Pause {
 /** The outcome of a call of the client's own tools, by the call's id on the wire. */
 type Outcomes = ReadonlyMap<string, PostedMessage>
 
-/** Calls of an id that the run had used before have the number of their event behind it. */
-const callIn = (toolCallId: string) => callOf(toolCallId.replace(/#\d+$/, ''))
-
 function outcomesIn(messages: readonly PostedMessage[]): Map<string, PostedMessage> {
   return new Map(
     messages.flatMap((message) => {
@@ -58,7 +55,7 @@ function runNamedIn({ resume, messages }: AgUiInput): string | undefined {
   const [first] = resume
   if (first !== undefined) return requestOfInterrupt(first.interruptId)?.runId
   const last = messages.at(-1)?.fields.toolCallId
-  return typeof last === 'string' ? callIn(last)?.runId : undefined
+  return typeof last === 'string' ? callOfId(last)?.runId : undefined
 }
 
 /** Finds out what a request with answers wants. Everything that the run waits for must have one. */
@@ -89,7 +86,7 @@ export async function findAnswered(services: AgUiServices, input: AgUiInput): Pr
 function outcomeOf(request: Asked, outcomes: Outcomes): PostedMessage | undefined {
   if (kindOf(request) !== 'tool') return undefined
   for (const [toolCallId, message] of outcomes) {
-    const call = callIn(toolCallId)
+    const call = callOfId(toolCallId)
     if (call?.runId === request.run_id && call.callId === requestId(request)) return message
   }
   return undefined

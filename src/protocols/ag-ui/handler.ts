@@ -6,13 +6,14 @@ import { isEnded, type RunHead, type RunRecord } from '../../core/run.ts'
 import { type Reply, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
-import type { SessionHistory } from '../../service/services.ts'
+import type { RunHandle, SessionHistory } from '../../service/services.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { AgUiThreadQuery } from '../../wire/protocols/ag-ui.ts'
 import { explainEnd } from '../explain-end.ts'
 import { toFrames } from '../frames.ts'
 import { fileAddressAt, fileIdIn } from '../kept-file.ts'
 import { continuesAlone } from '../leaving.ts'
+import { runUnderWay } from '../turns.ts'
 import type { AgUiServices, AgUiSettings } from './ag-ui.ts'
 import { beginRun, protocolName } from './begin.ts'
 import { pauseOutcome } from './ending.ts'
@@ -53,8 +54,11 @@ export function createAgUi({ prefix, services: servicesOf, leaving, maxFiles }: 
     const { handle, from, ignored } = begun
     if (!continues) await leaving.follow(services, request, handle)
     const events = handle.events(0)[Symbol.asyncIterator]()
-    const state = from === 1 && input.state !== undefined ? { ...before, ...input.state } : before
-    const shown = agUiStream({ named, from, isModern, fileAddress, state }, events, () => stateOf(services, threadId))
+    const known = handle.replayed ? await stateAtStart(services, handle, from, before) : before
+    const state = from === 1 && input.state !== undefined ? { ...known, ...input.state } : known
+    const shown = agUiStream({ named, from, isModern, fileAddress, state }, events, () =>
+      stateOf(services, threadId, { after: handle.runId }),
+    )
     return sse(toFrames(shown.projection, shown.events, { runId: handle.runId, logger: services.logger }), {
       ...headersOf({ run_id: handle.runId, session_id: handle.sessionId }),
       ...(ignored.length > 0 && { 'X-Agentserve-Ignored': [...new Set(ignored)].join(', ') }),
@@ -68,8 +72,9 @@ export function createAgUi({ prefix, services: servicesOf, leaving, maxFiles }: 
     services.registry.get(agentId)
     const { runId: name, protocolVersion, limit } = parseQuery(AgUiThreadQuery, request.query)
     if (!isSessionId(threadId)) throw new AppError('session_not_found', 'There is no such thread.')
-    const active = await services.sessions.active(threadId)
+    const found = await services.sessions.active(threadId)
     const history = await services.sessions.history(threadId, limit, true)
+    const active = runUnderWay(found, history.runs)
     const newest = active ?? history.runs.at(-1)
     const about = newest && (await services.runs.get(newest.run_id))
     const isModern = isOne(protocolVersion)
@@ -89,8 +94,8 @@ export function createAgUi({ prefix, services: servicesOf, leaving, maxFiles }: 
     leaving.join(services, request, active.run_id)
     const events = (await services.runs.events(active.run_id, 0, request.signal))[Symbol.asyncIterator]()
     const options = { named, from, isModern, fileAddress, state, isBegun: true }
-    const shown = agUiStream(options, events, () => stateOf(services, threadId))
     const { run_id: activeId } = active
+    const shown = agUiStream(options, events, () => stateOf(services, threadId, { after: activeId }))
     const frames = { runId: activeId, logger: services.logger, opening: encodeEvents(opening) }
     return sse(toFrames(shown.projection, shown.events, frames), headers)
   }
@@ -151,10 +156,26 @@ function nameOf(run: RunRecord | undefined): string | undefined {
   return name === protocolName && typeof echo?.run_id === 'string' ? echo.run_id : run?.run_id
 }
 
+/** Of a run that was there before: what later runs did to the state is none of it. Undefined when it is not known. */
+async function stateAtStart(
+  services: AgUiServices,
+  { runId, sessionId }: RunHandle,
+  from: number,
+  now: JsonObject | null | undefined,
+): Promise<JsonObject | null | undefined> {
+  if (from === 1) return stateOf(services, sessionId, { before: runId })
+  // What the run left at an earlier pause is not recorded once it has ended.
+  return isEnded((await services.runs.head(runId)).status) ? undefined : now
+}
+
 /** Undefined when the session is gone. */
-async function stateOf({ sessions }: AgUiServices, threadId: string): Promise<JsonObject | null | undefined> {
+async function stateOf(
+  { sessions }: AgUiServices,
+  threadId: string,
+  at?: { before?: string; after?: string },
+): Promise<JsonObject | null | undefined> {
   try {
-    return await sessions.state(threadId)
+    return await sessions.state(threadId, at)
   } catch (error) {
     if (error instanceof AppError && error.code === 'session_not_found') return undefined
     throw error

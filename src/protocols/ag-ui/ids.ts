@@ -1,4 +1,4 @@
-import { wireCallId } from '../call-id.ts'
+import { callOf, wireCallId } from '../call-id.ts'
 
 /*
  * Clients put messages and calls of all runs of a thread together by their ids, so those have the run's id in them, and the number
@@ -34,7 +34,18 @@ export function requestOfInterrupt(id: string): { runId: string; requestId: stri
   return match === null ? undefined : { runId: match[1] ?? '', requestId: match[2] ?? '' }
 }
 
-/** `again`: the number of the event, for a call of an id that the run has used before. */
+const suffix = /#\d+$/
+
+/**
+ * `again`: the number of the event, for a call of an id that the run has used before. An id that ends like that by itself has a
+ * number in any case, so that what is behind the last `#` is never the model's.
+ */
 export function toolCallIdOf(runId: string, callId: string, again?: number): string {
-  return again === undefined ? wireCallId(runId, callId) : `${wireCallId(runId, callId)}#${again}`
+  const number = again ?? (suffix.test(callId) ? 0 : undefined)
+  return number === undefined ? wireCallId(runId, callId) : `${wireCallId(runId, callId)}#${number}`
+}
+
+/** The call that `toolCallIdOf` has named; undefined for an id that is not ours. */
+export function callOfId(toolCallId: string): ReturnType<typeof callOf> {
+  return callOf(toolCallId.replace(suffix, ''))
 }

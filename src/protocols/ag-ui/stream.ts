@@ -62,19 +62,24 @@ function before(events: AsyncIterator<Batch>, from: number, run: AgUiRun): Async
   }
 }
 
-/** The same events; before the last one of the stretch is given, the run has the state. */
+/** The same events; the last one of the stretch comes by itself, when the run has the state that it ends with. */
 function withState(
   events: AsyncIterator<Batch>,
   run: AgUiRun,
   readState: () => Promise<JsonObject | null | undefined>,
 ): AsyncIterator<Batch> {
+  let held: Batch | undefined
   return {
     async next() {
-      const read = await events.next()
+      const read = held === undefined ? await events.next() : { done: false as const, value: held }
+      held = undefined
       if (read.done) return read
-      const last = read.value.at(-1)
-      if (last !== undefined && isFinalEvent(last)) run.state = await readState()
-      return read
+      const { value } = read
+      const last = value.at(-1)
+      if (last === undefined || !isFinalEvent(last)) return read
+      if (value.length === 1) run.state = await readState()
+      else held = [last]
+      return held === undefined ? read : { done: false, value: value.slice(0, -1) }
     },
     return: async () => (await events.return?.()) ?? { done: true, value: undefined },
   }

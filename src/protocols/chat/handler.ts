@@ -12,6 +12,7 @@ import { toFrames } from '../frames.ts'
 import { fileAddressAt, fileIdIn } from '../kept-file.ts'
 import { positionOf } from '../projection.ts'
 import { firstSeqOf } from '../stretch.ts'
+import { runUnderWay } from '../turns.ts'
 import { type ChatMessage, MessageFold, userMessage, userPart } from './message.ts'
 import { answerPost, type ChatServices } from './post.ts'
 import { readPost } from './request.ts'
@@ -95,7 +96,7 @@ export function createChat({
     const { services, chatId } = begin(request)
     const { ui, limit } = parseQuery(ChatHistoryQuery, request.query)
     await services.sessions.get(chatId)
-    const active = await services.sessions.active(chatId)
+    const found = await services.sessions.active(chatId)
     const { runs, has_more, events } = await services.sessions.history(chatId, limit, true)
     const turns: ChatMessage[][] = []
     let characters = 0
@@ -116,9 +117,7 @@ export function createChat({
     }
     const messages = turns.flat()
     const hasMore = has_more || turns.length < runs.length
-    // It may have ended between the two reads: then its answer is in the messages.
-    const isOver = runs.some(({ run_id, status }) => run_id === active?.run_id && isEnded(status))
-    const activeRunId = isOver ? null : (active?.run_id ?? null)
+    const activeRunId = runUnderWay(found, runs)?.run_id ?? null
     return json({ id: chatId, messages, activeRunId, has_more: hasMore })
   }
 

@@ -174,9 +174,9 @@ export function scopeToUser(
         )
         return { ...history, summary: part.session.summary }
       },
-      async state(sessionId) {
+      async state(sessionId, at) {
         const { part } = await reading.session(sessionId)
-        return part === undefined ? sessions.state(sessionId) : part.session.state
+        return part === undefined ? sessions.state(sessionId, at) : part.session.state
       },
       async active(sessionId) {
         return (await findSession(sessionId))?.user_id === userId ? sessions.active(sessionId) : undefined

@@ -107,7 +107,13 @@ export function createSessions(
         await pause(nowMs - lastMs)
       }
     },
-    state: async (sessionId) => (await readBasis(sessionId)).state,
+    async state(sessionId, at = {}) {
+      const { state } = await readBasis(sessionId)
+      const { before, after } = at
+      if (before !== undefined) return (await store.findStateBefore(before)) ?? null
+      if (after === undefined || store.findStateAfter === undefined) return state
+      return (await store.findStateAfter(after)) ?? null
+    },
     active: (sessionId) => runs.activeIn(sessionId),
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
     async unshare(sessionId, kind, ownerId) {

@@ -194,6 +194,12 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     appendEvents,
     finishRun,
     findStateBefore: (runId) => store.findStateBefore(runId),
+    async findStateAfter(runId) {
+      if (store.findStateAfter !== undefined) return store.findStateAfter(runId)
+      const run = await store.findRun(runId)
+      const found = run?.parent_run_id === null ? await store.findSession(run.session_id) : undefined
+      return found?.session.state
+    },
     restoreTurn: (runId, at) => forgetting(store.restoreTurn(runId, at), () => forgetRun(runId)),
     keepTry: (kept) => forgetting(store.keepTry(kept), () => forgetRun(kept.turn)),
     resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),

@@ -68,6 +68,24 @@ export function testTurns(store: () => SessionStore): void {
       expect(await statesBefore(a, e)).toEqual([undefined, undefined])
     })
 
+    it('leave the state after them to be found, whatever later ones changed', async () => {
+      const statesAfter = (...ids: string[]) => Promise.all(ids.map((id) => store().findStateAfter?.(id)))
+      await open({ n: 0 })
+      const a = await say({ text: 'a' })
+      const b = await say({ text: 'b', state: { n: 1 } })
+      expect(await statesAfter(a, b)).toEqual([{ n: 0 }, { n: 1 }])
+      const c = await say({ text: 'c' }, { state: { n: 2 } })
+      const d = await say({ text: 'd' })
+      expect(await statesAfter(a, b, c, d)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 2 }])
+      const e = await say({ text: 'e', replaces: c }, { state: null })
+      const f = await say({ text: 'f' })
+      expect(await statesAfter(a, b, c, d, e, f)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }, { n: 2 }, null, null])
+      const child = startOf({ run: { session_id: sessionId, parent_run_id: f }, session: null })
+      await store().startRun(child)
+      expect(await statesAfter('none', child.run.run_id)).toEqual([undefined, undefined])
+      await finish(child.run.run_id)
+    })
+
     it('are replaced once: the second is told who came first, and nothing of it is stored', async () => {
       await open()
       const a = await say({ text: 'a' })

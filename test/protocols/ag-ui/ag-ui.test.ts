@@ -199,6 +199,21 @@ describe('POST /ag-ui/{agent}', () => {
     expect(snapshots(plain)).toEqual([])
   })
 
+  test('the state that is told again of an earlier run is that of the run, not of later ones', async () => {
+    const server = await openAgUi({ counting })
+    const snapshots = ({ events }: Any) =>
+      events.flatMap(({ type, snapshot }: Any) => (type === 'STATE_SNAPSHOT' ? [snapshot] : []))
+    const first = () => server.post('counting', input('t1', 'r1', [user('u1', 'go')], { state: { theme: 'dark' } }))
+    const told = await first()
+    expect(snapshots(told)).toEqual([{ theme: 'dark' }, { theme: 'dark', count: 1 }])
+    await server.post('counting', input('t1', 'r2', [user('u2', 'go')], { state: { theme: 'light' } }))
+    await server.call('PUT', '/sessions/t1', { state: { count: 40 } })
+    const again = await first()
+    expect([again.headers['x-run-id'], again.text]).toEqual([told.headers['x-run-id'], told.text])
+    const last = await server.post('counting', input('t1', 'r3', [user('u3', 'go')]))
+    expect(snapshots(last)).toEqual([{ count: 40 }, { count: 41 }])
+  })
+
   test('what the client forwards is kept, and our own options are read', async () => {
     const server = await openAgUi()
     const agentserve = { user_id: 'ann', metadata: { shop: 7 } }

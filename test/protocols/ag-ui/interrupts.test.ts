@@ -215,6 +215,29 @@ describe('tools of the client', () => {
     ])
   })
 
+  test('have ids that their outcomes bring back, whatever the model calls them', async () => {
+    const names = ['call#7', 'call', 'call#7#8', '#0']
+    const odd = agent({
+      async *run({ resumed }) {
+        if (resumed !== undefined) yield JSON.stringify(names.map((name) => resumed.answers?.[name]?.output))
+        for (const call_id of resumed === undefined ? names : [])
+          yield { type: 'input_required', kind: 'tool', call_id, tool: 'pick', data: {}, prompt: 'Pick.' } as const
+      },
+    })
+    const server = await openAgUi({ odd })
+    const begun = await server.post('odd', input('t1', 'r1', [user('u1', 'choose')]))
+    const calls: string[] = begun.events.at(-1)?.outcome.pendingToolCallIds
+    expect(new Set(calls).size).toBe(names.length)
+    const outcomes = calls.map((id, place) => outcome(id, names[place]))
+    const message = {
+      id: begun.events.find(({ type }) => type === 'TOOL_CALL_START')?.parentMessageId,
+      role: 'assistant',
+    }
+    const { events } = await server.post('odd', input('t1', 'r2', [user('u1', 'choose'), message, ...outcomes]))
+    const text = events.flatMap(({ type, delta }) => (type === 'TEXT_MESSAGE_CONTENT' ? [delta] : [])).join('')
+    expect(JSON.parse(text)).toEqual(names)
+  })
+
   test('need all outcomes, and no others', async () => {
     const { server, calls, said } = await called()
     const part = await post(server, 'r2', [...said, outcome(calls[0], 'rouge')])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { tool } from '../../../src/runnables/tools/tool.ts'
@@ -20,6 +20,35 @@ test('who comes later gets the answer under way from its beginning, without what
   expect(events[2]?.messages.map(({ id }: { id: string }) => id)).toEqual(['u0', expect.any(String), 'u1'])
   expect(events.slice(3, -1)).toEqual(whole.slice(2, -1))
   expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', runId: 'again', outcome: { type: 'success' } })
+})
+
+test.each([
+  ['ends', 'has its answer among the messages'],
+  ['begins', 'is told to its end'],
+])('a run that %s while a thread is read %s', async (what) => {
+  const server = await openAgUi()
+  const { sessions } = server.services
+  await sessions.create({ session_id: 't1' })
+  const begin = async () => {
+    const stream = await server.open('gated', input('t1', 'r1', [user('u1', 'go')]))
+    await server.gate.begun(0)
+    return stream
+  }
+  const first = what === 'ends' ? await begin() : undefined
+  const history = sessions.history.bind(sessions)
+  let isFirst = true
+  sessions.history = async (...given) => {
+    if (!isFirst) return history(...given)
+    isFirst = false
+    if (first === undefined) await begin()
+    server.gate.open(0)
+    if (first !== undefined) await first.text()
+    return history(...given)
+  }
+  const { events, messages } = await server.thread('gated', 't1')
+  const said = events.filter(({ type }) => type === 'TEXT_MESSAGE_START').length
+  const answers = messages.filter(({ role }) => role === 'assistant').length
+  expect([said + answers, events.at(-1)?.type]).toEqual([1, 'RUN_FINISHED'])
 })
 
 test('a run that goes on after an answer is told from there', async () => {
@@ -85,3 +114,29 @@ test('a thread larger than a frame that clients take is told from its end', asyn
   const { messages } = await server.thread('large', 't1')
   expect(messages.filter(({ role }) => role === 'user').map(({ id }) => id)).toEqual(['u2', 'u3'])
 })
+
+test('a client that stops reading is sent no more meanwhile, and gets everything when it reads on', async () => {
+  const piece = 'x'.repeat(2_000)
+  const talkative = runnable(async function* () {
+    for (let place = 0; place < 4_000; place++) yield `${place} ${piece}`
+  })
+  const server = await openAgUi({ talkative })
+  const body = input('t1', 'r1', [user('u1', 'go')])
+  const whole = await server.post('talkative', body)
+  const reads = vi.spyOn(server.store, 'readEvents')
+  const again = await server.open('talkative', body)
+  const chunks = again.body[Symbol.asyncIterator]()
+  const read: Uint8Array[] = []
+  const next = await chunks.next()
+  if (!next.done) read.push(next.value)
+  const turns = async () => {
+    for (let turn = 0; turn < 500; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return reads.mock.calls.length
+  }
+  const before = await turns()
+  expect(await turns()).toBe(before)
+  for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) read.push(chunk)
+  // Most of it is only read from the store when there is room for it.
+  expect(before).toBeLessThan(reads.mock.calls.length / 4)
+  expect(Buffer.concat(read).toString()).toBe(whole.text)
+}, 30_000)

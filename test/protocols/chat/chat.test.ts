@@ -136,6 +136,25 @@ describe('GET /chat/{agent}/{chat_id}/stream, and stop', () => {
     expect([activeRunId, messages.length]).toEqual([null, 2])
   })
 
+  test('an answer that begins while the messages are read is under way', async () => {
+    const chats = await openChats()
+    const { sessions } = chats.services
+    await sessions.create({ session_id: 'c1' })
+    const history = sessions.history.bind(sessions)
+    let isFirst = true
+    sessions.history = async (...given) => {
+      if (isFirst) {
+        isFirst = false
+        await chats.open('gated', { id: 'c1', message: userMessage('u1', 'go') })
+        await chats.gate.begun(0)
+      }
+      return history(...given)
+    }
+    const { activeRunId, messages } = await chats.reload('gated', 'c1')
+    expect([activeRunId, messages.length]).toEqual([expect.stringMatching(/^run_/), 1])
+    chats.gate.open(0)
+  })
+
   test('stop ends the run, and only the one that is meant', async () => {
     const chats = await openChats()
     const reader = await chats.open('gated', { id: 'c1', message: userMessage('u1', 'go') })

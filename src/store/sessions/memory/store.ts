@@ -22,7 +22,7 @@ import * as runs from './runs.ts'
 import { scheduleStore } from './schedules.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
-import { findStateBefore, restoreTurn } from './turns.ts'
+import { findStateAfter, findStateBefore, restoreTurn } from './turns.ts'
 import { webhookStore } from './webhooks.ts'
 
 export interface MemoryStoreOptions {
@@ -126,6 +126,7 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
     readHistory: (sessionId, limit, view = {}) =>
       step(() => runs.readHistory(state, sessionId, limit, view, maxReadBytes)),
     findStateBefore: (runId) => step(() => findStateBefore(state, runId)),
+    findStateAfter: (runId) => step(() => findStateAfter(state, runId)),
     restoreTurn: (runId, at) => step(() => restoreTurn(state, runId, at)),
     keepTry: (kept) => step(() => keepTry(state, kept)),
     searchMessages: async (search, page) => {

@@ -35,11 +35,20 @@ export function conversationOf(session: SessionRow, runId: string): RunRow[] {
 }
 
 export function findStateBefore(state: MemoryState, runId: string): JsonObject | null | undefined {
+  return findState(state, runId, 0)
+}
+
+export function findStateAfter(state: MemoryState, runId: string): JsonObject | null | undefined {
+  return findState(state, runId, 1)
+}
+
+/** From before the first change by the turns from the `first` one on, counted from the run. */
+function findState(state: MemoryState, runId: string, first: number): JsonObject | null | undefined {
   const session = state.sessions.get(state.runs.get(runId)?.record.session_id ?? '')
   const rows = session === undefined ? [] : fromTurn(treeOf(session), runId).map(({ row }) => row)
   const last = rows.at(-1)
   if (session === undefined || last === undefined) return undefined
-  const changing = rows.find(({ stateBefore }) => stateBefore !== undefined)
+  const changing = rows.slice(first).find(({ stateBefore }) => stateBefore !== undefined)
   if (changing?.stateBefore !== undefined) return copy(changing.stateBefore)
   return copy(isShown(last) || last.replacedState === undefined ? session.state : last.replacedState)
 }

@@ -33,7 +33,7 @@ import {
 } from './reading/queries.ts'
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
-import { findStateBefore } from './reading/turn-tree.ts'
+import { findStateAfter, findStateBefore } from './reading/turn-tree.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
 import { hasDueTries } from './tries.ts'
@@ -189,6 +189,11 @@ export class Reads {
   async findStateBefore(runId: string): Promise<JsonObject | null | undefined> {
     const run = await this.findRunHead(runId)
     return run && this.#ofShown(run.session_id, findStateBefore(this.#all, run))
+  }
+
+  async findStateAfter(runId: string): Promise<JsonObject | null | undefined> {
+    const run = await this.findRunHead(runId)
+    return run && this.#ofShown(run.session_id, findStateAfter(this.#all, run))
   }
 
   findFile(sessionId: string, fileId: string): Promise<StoredFile | undefined> {

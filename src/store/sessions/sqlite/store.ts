@@ -225,6 +225,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
     findStateBefore: (runId) => reading((reads) => reads.findStateBefore(runId)),
+    findStateAfter: (runId) => reading((reads) => reads.findStateAfter(runId)),
     restoreTurn: (runId, at) => working((connection) => restoreTurn(connection, runId, at)),
     keepTry: (kept) =>
       using(async ({ writer, search }) => {

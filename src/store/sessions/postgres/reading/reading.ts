@@ -15,7 +15,7 @@ import { headReads, readRecords, recordReads } from './records.ts'
 import { listRuns } from './run-page.ts'
 import { basisReads, sessionPage, sessionReads } from './sessions.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
-import { findStateBefore } from './turn-tree.ts'
+import { findStateAfter, findStateBefore } from './turn-tree.ts'
 
 type Reading = Pick<
   SessionStore,
@@ -42,7 +42,7 @@ type Reading = Pick<
   | 'findFetched'
   | 'listFiles'
 > &
-  Required<Pick<SessionStore, 'readBasis' | 'findRunHead'>>
+  Required<Pick<SessionStore, 'readBasis' | 'findRunHead' | 'findStateAfter'>>
 
 /** All reads. Each returns at most `maxReadBytes`, or one row. */
 export function reading(database: Database): Reading {
@@ -87,6 +87,10 @@ export function reading(database: Database): Reading {
     async findStateBefore(id) {
       const run = mayBe(id) ? await findRunHead(id) : undefined
       return run && findStateBefore(sql, run)
+    },
+    async findStateAfter(id) {
+      const run = mayBe(id) ? await findRunHead(id) : undefined
+      return run && findStateAfter(sql, run)
     },
     findCached: async (key) => (mayBe(key) ? findCached(sql, key, now()) : undefined),
     findSummary: async (id) => (mayBe(id) ? findSummary(sql, id) : undefined),

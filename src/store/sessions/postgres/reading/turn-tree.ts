@@ -41,12 +41,32 @@ const selectState = `SELECT coalesce(
   (SELECT CASE WHEN replaced_by IS NOT NULL THEN replaced_state END FROM run WHERE run_id = $2),
   (SELECT coalesce(state, 'null') FROM session WHERE session_id = $3)) AS state`
 
-export async function findStateBefore(
+type RunOfSession = Pick<RunHead, 'run_id' | 'session_id'>
+
+export function findStateBefore(sql: Reader, run: RunOfSession): Promise<JsonObject | null | undefined> {
+  return findState(sql, run, 0)
+}
+
+// run_by_session has the later runs of the session in order.
+const selectNewest = `SELECT coalesce(state, 'null') AS state FROM session WHERE session_id = $1 AND NOT EXISTS (
+  SELECT 1 FROM run WHERE session_id = $1 AND parent_run_id IS NULL
+    AND run_number > (SELECT run_number FROM run WHERE run_id = $2)) AND EXISTS (
+  SELECT 1 FROM run WHERE run_id = $2 AND parent_run_id IS NULL)`
+
+/** The newest turn of a long session costs one statement. */
+export async function findStateAfter(sql: Reader, run: RunOfSession): Promise<JsonObject | null | undefined> {
+  const [row] = await sql.all<{ state: string }>(selectNewest, [run.session_id, run.run_id])
+  return row === undefined ? findState(sql, run, 1) : JSON.parse(row.state)
+}
+
+/** From before the first change by the turns from the `first` one on, counted from the run. */
+async function findState(
   sql: Reader,
-  { run_id: runId, session_id: sessionId }: Pick<RunHead, 'run_id' | 'session_id'>,
+  { run_id: runId, session_id: sessionId }: RunOfSession,
+  first: number,
 ): Promise<JsonObject | null | undefined> {
   const ids = fromTurn(await readTurnTree(sql, sessionId), runId).map(({ run_id }) => run_id)
   if (ids.length === 0) return undefined
-  const [row] = await sql.all<{ state: string | null }>(selectState, [ids, ids.at(-1), sessionId])
+  const [row] = await sql.all<{ state: string | null }>(selectState, [ids.slice(first), ids.at(-1), sessionId])
   return row === undefined || row.state === null ? undefined : JSON.parse(row.state)
 }

@@ -29,9 +29,29 @@ export function toTurn(row: SqlRow): StoredTurn {
   }
 }
 
-export async function findStateBefore(
+type RunOfSession = Pick<RunHead, 'run_id' | 'session_id'>
+
+export function findStateBefore(all: All, run: RunOfSession): Promise<JsonObject | null | undefined> {
+  return findState(all, run, 0)
+}
+
+/** The newest turn of a long session costs one statement. */
+export async function findStateAfter(all: All, run: RunOfSession): Promise<JsonObject | null | undefined> {
+  const [row] = await all(
+    `SELECT ifnull(state, 'null') AS state FROM sessions, runs AS own
+     WHERE session_id = ?1 AND own.run_id = ?2 AND own.parent_run_id IS NULL AND NOT EXISTS (
+       SELECT 1 FROM runs AS later
+       WHERE later.run_session_id = ?1 AND later.parent_run_id IS NULL AND later.run_number > own.run_number)`,
+    [run.session_id, run.run_id],
+  )
+  return typeof row?.state === 'string' ? JSON.parse(row.state) : findState(all, run, 1)
+}
+
+/** From before the first change by the turns from the `first` one on, counted from the run. */
+async function findState(
   all: All,
-  { run_id: runId, session_id: sessionId }: Pick<RunHead, 'run_id' | 'session_id'>,
+  { run_id: runId, session_id: sessionId }: RunOfSession,
+  first: number,
 ): Promise<JsonObject | null | undefined> {
   const ids = fromTurn(await readTurnTree(all, sessionId), runId).map(({ run_id }) => run_id)
   if (ids.length === 0) return undefined
@@ -41,7 +61,7 @@ export async function findStateBefore(
         WHERE state_before IS NOT NULL ORDER BY run_number LIMIT 1),
        (SELECT replaced_state FROM runs WHERE run_id = ?2 AND replaced_by IS NOT NULL),
        (SELECT ifnull(state, 'null') FROM sessions WHERE session_id = ?3)) AS state`,
-    [JSON.stringify(ids), ids.at(-1) ?? null, sessionId],
+    [JSON.stringify(ids.slice(first)), ids.at(-1) ?? null, sessionId],
   )
   return typeof row?.state === 'string' ? JSON.parse(row.state) : undefined
 }

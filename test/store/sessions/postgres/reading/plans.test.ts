@@ -30,6 +30,7 @@ const byKey: Record<string, Read> = {
   'readHistory before a turn': (store) => store.readHistory('s7', 20, { before: 'r40007' }),
   'readHistory up to a turn': (store) => store.readHistory('s7', 20, { upTo: 'r40007' }),
   findStateBefore: (store) => store.findStateBefore('r40007'),
+  findStateAfter: (store) => store.findStateAfter?.('r40007') ?? Promise.resolve(),
   findCached: (store) => store.findCached('k'),
   findSummary: (store) => store.findSummary('s7'),
   findFile: (store) => store.findFile('s7', 'f'),
