@@ -26,7 +26,7 @@ import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { Fit, Reranking } from './retrieval.ts'
+import { Fit, Reranking, Skipped } from './retrieval.ts'
 
 export const Filters = component(filtersName, filters)
 
@@ -132,6 +132,7 @@ export const SearchAnswer = component(
     results: z.array(SearchHit),
     count: z.int(),
     mode: z.enum(searchModes),
+    skipped: Skipped.exactOptional(),
     trace: SearchTrace.exactOptional().describe('How the search came to its results. Only with `explain`.'),
   }),
 )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fit as CoreFit } from '../core/knowledge/knowledge.ts'
+import type { Fit as CoreFit, SkippedList } from '../core/knowledge/knowledge.ts'
 import type { Reranking as CoreReranking, RetrievalHit as CoreRetrievalHit } from '../core/knowledge/retrieval.ts'
 import { flag, jsonObject } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
@@ -63,6 +63,13 @@ export const Reranking = component(
     ),
 ) satisfies z.ZodType<CoreReranking>
 
+export const Skipped = component(
+  'SkippedLists',
+  z
+    .array(z.object({ list: z.string(), reason: z.string() }))
+    .describe('Lists that a hybrid search had to do without, such as `keyword`, and why.'),
+) satisfies z.ZodType<SkippedList[]>
+
 /** What is recorded of a search besides its query and results. */
 export const aboutRetrieval = {
   collection: z.string().exactOptional(),
@@ -72,6 +79,7 @@ export const aboutRetrieval = {
   words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
   duration_ms: z.number().exactOptional(),
   rerank: Reranking.exactOptional(),
+  skipped: Skipped.exactOptional(),
   fit: Fit.exactOptional(),
   abstained: z
     .object({ reason: z.string(), score: z.number(), threshold: z.number() })

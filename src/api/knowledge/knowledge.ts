@@ -42,8 +42,8 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       const query = parseBody(SearchRequest, await request.body.json())
       const { explain = query.explain } = parseQuery(SearchQuery, request.query)
       const told = explain === true ? { explain, trace: true } : {}
-      const { results, mode, trace } = await knowledge.search({ ...query, ...told }, eitherSignal(request))
-      return json({ results, count: results.length, mode, ...(trace && { trace }) })
+      const { results, mode, skipped, trace } = await knowledge.search({ ...query, ...told }, eitherSignal(request))
+      return json({ results, count: results.length, mode, ...(skipped && { skipped }), ...(trace && { trace }) })
     },
   })
   const configRoute = route('GET', `${path}/config`, 'getKnowledgeConfig', {

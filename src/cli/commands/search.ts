@@ -6,6 +6,7 @@ import { withClient } from '../connect/connect.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
 import { filterFlag, filterWords, parseFilters } from '../knowledge/filters.ts'
 import { formatRank } from '../runs/counts.ts'
+import { skippedLines } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
 import { print, printJson, say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -45,6 +46,7 @@ export const command: CommandModule<SearchOptions> = {
       async (client, _url, connection) => {
         await connection.readSources(signal)
         const answer = await client.knowledge.search(words.join(' '), settings, { signal })
+        for (const line of skippedLines(answer)) say(line)
         if (answer.count === 0 && options.json !== true) {
           say('Nothing found.')
           await sayIfEmpty(client, signal, collection)

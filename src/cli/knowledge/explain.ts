@@ -65,7 +65,7 @@ export function formatExplanation(
   answer: SearchResult,
   width = tableColumns(),
 ): string[] {
-  const { results, mode, trace } = answer
+  const { results, mode, skipped, trace } = answer
   const abstained = abstainedIn(answer)
   const numbers = new Map(results.map(({ chunk_id }, at) => [chunk_id, at + 1]))
   const passages = (trace?.candidates ?? results).map((candidate) => {
@@ -80,6 +80,7 @@ export function formatExplanation(
     ...(filters !== undefined && { filters: filters as NonNullable<TracedRetrieval['filters']> }),
     ...(trace && { collection: trace.collection, words: trace.words, ...(trace.fit && { fit: trace.fit }) }),
     ...(trace?.rerank && { rerank: trace.rerank }),
+    ...(skipped && { skipped }),
     ...(abstained && { abstained }),
   }
   return [...formatRetrieval(search, width), ...results.flatMap(formatHit)]

@@ -19,6 +19,7 @@ export function formatRetrieval(retrieval: TracedRetrieval, width = tableColumns
     `            ${[formatCounts(passages, retrieval.duration_ms), ...settingsOf(retrieval)].join('  ')}`,
     ...wordsOf(retrieval),
     ...rerankingOf(retrieval),
+    ...skippedLines(retrieval).map((line) => `  skipped   ${line}`),
     ...fitOf(retrieval),
     ...silenceOf(retrieval),
     ...formatPassages(passages, width),
@@ -56,6 +57,11 @@ function fitOf({ fit }: TracedRetrieval): string[] {
       ? []
       : [`            of ${fit.chunks} chunk${fit.chunks === 1 ? '' : 's'}: ${terminalLine(counts.join(', '))}`]),
   ]
+}
+
+/** What a search had to do without. */
+export function skippedLines({ skipped = [] }: Pick<Retrieval, 'skipped'>): string[] {
+  return skipped.map(({ list, reason }) => terminalLine(`Without the list '${list}': ${reason}`))
 }
 
 function rerankingOf({ rerank }: Pick<Retrieval, 'rerank'>): string[] {

@@ -52,6 +52,9 @@ export interface Published {
 /** The collection has another version than that for which the vectors were written. */
 export class StaleCollection extends AppError {}
 
+/** The database gave up a search for words that took it too long. */
+export class SearchTooSlow extends AppError {}
+
 /** Work that one server at a time does. It is free again when the one that has it ends or dies. */
 export interface Works {
   /** False: another server has it. */

@@ -106,7 +106,15 @@ export interface SearchQuery {
 export interface SearchResult {
   results: SearchHit[]
   mode: SearchMode
+  /** Lists of a hybrid search that it had to do without. */
+  skipped?: SkippedList[]
   trace?: SearchTrace
+}
+
+export interface SkippedList {
+  /** `keyword`. */
+  list: string
+  reason: string
 }
 
 /** How a search came to its results, as a run records it. */

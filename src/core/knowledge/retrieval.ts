@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts'
-import type { Fit, SearchMode } from './knowledge.ts'
+import type { Fit, SearchMode, SkippedList } from './knowledge.ts'
 
 /* What a run records of a search. */
 
@@ -48,6 +48,8 @@ export interface Retrieval {
   /** How well the passages fit the whole query. */
   fit?: Fit
   rerank?: Reranking
+  /** Lists that a hybrid search had to do without. */
+  skipped?: SkippedList[]
   /** Why the agent says nothing from the knowledge base although the search found something. */
   abstained?: { reason: string; score: number; threshold: number }
 }

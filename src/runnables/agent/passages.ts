@@ -62,8 +62,8 @@ async function search(
     context.signal,
   )
   const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10
-  const { results: hits, mode, trace } = found
-  const about = { mode, limit, ...(filters === undefined ? {} : { filters }), duration_ms }
+  const { results: hits, mode, skipped, trace } = found
+  const about = { mode, limit, ...(skipped && { skipped }), ...(filters === undefined ? {} : { filters }), duration_ms }
   const results = trace?.candidates ?? hits.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
   const { collection: searchedIn, words, fit, rerank } = trace ?? {}
   const judged = { ...(fit && { fit }), ...(rerank && { rerank }) }

@@ -17,6 +17,7 @@ type Kind =
   | 'abstained'
   | 'fit'
   | 'rerank'
+  | 'skipped'
   | 'status'
   | 'true'
   | 'waiting'
@@ -74,6 +75,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     duration_ms: maybe('number'),
     fit: maybe('fit'),
     rerank: maybe('rerank'),
+    skipped: maybe('skipped'),
     abstained: maybe('abstained'),
   },
   source: {
@@ -201,6 +203,11 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
     '{ reason, score, threshold }',
     (value) =>
       isObject(value) && isText(value.reason) && Number.isFinite(value.score) && Number.isFinite(value.threshold),
+  ],
+  skipped: [
+    'a list of { list, reason }',
+    (value) =>
+      Array.isArray(value) && value.every((each) => isObject(each) && isText(each.list) && isText(each.reason)),
   ],
   fit: ['{ score, threshold, coverage, chunks, words } with valid parts', isFit],
   rerank: [

@@ -1,4 +1,9 @@
-import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
+import {
+  type Collection,
+  type DocumentStore,
+  type Ranking,
+  SearchTooSlow,
+} from '../../core/knowledge/document-store.ts'
 import type { Embedders, Embedding, Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchResult } from '../../core/knowledge/knowledge.ts'
 import { keywordList } from '../../core/knowledge/lists.ts'
@@ -60,10 +65,25 @@ export async function searchCollection(
   const { mode } = settings
   const depth = Math.max(minDepth, settings.limit * 3)
   const frequencies = countedOnce((words, trigrams) => documents.frequencies(collection.key, words, trigrams))
-  const byWords = async () =>
+  const nothing = { words: [], keyword: [], known: undefined }
+  let tooSlow: SearchTooSlow | undefined
+  /** A hybrid search does without words that take the database too long. */
+  const unlessTooSlow = async <T, Other>(work: () => Promise<T>, instead: Other): Promise<T | Other> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (mode !== 'hybrid' || !(error instanceof SearchTooSlow)) throw error
+      tooSlow = error
+      return instead
+    }
+  }
+  const byWords = async (): Promise<Pick<Found, 'words' | 'known'> & { keyword: Ranking }> =>
     mode === 'vector'
-      ? { words: [], keyword: [], known: undefined }
-      : rankByWords(documents, collection, settings, depth, frequencies)
+      ? nothing
+      : unlessTooSlow(() => rankByWords(documents, collection, settings, depth, frequencies), nothing)
+  /** Without counts, all words tell equally much. */
+  const weighing: Frequencies = (words, trigrams) =>
+    unlessTooSlow(() => frequencies(words, trigrams), { chunks: 0, words: new Map(), trigrams: new Map() })
   /** A hybrid search does without vectors that can't be read, or that no query can be compared with. */
   const unlessUnavailable = async <T>(work: () => Promise<T>, embedder?: Embedding): Promise<T | undefined> => {
     try {
@@ -81,7 +101,13 @@ export async function searchCollection(
     const only = await generationsOf(documents, collection, settings)
     const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
       // The vectors beside the collection's own are one list of three.
-      const asked = { query: settings.query, only, needed: depth, frequencies, brief: mode === 'hybrid' && at > 0 }
+      const asked = {
+        query: settings.query,
+        only,
+        needed: depth,
+        frequencies: weighing,
+        brief: mode === 'hybrid' && at > 0,
+      }
       const search = () => rankByVector(documents, vectors, asked, signal)
       const ranking = await unlessUnavailable(search, vectors.embedder.embedding)
       return { name, ranking: ranking ?? [] }
@@ -90,7 +116,8 @@ export async function searchCollection(
   }
   const [{ words, keyword, known }, vectors] = await Promise.all([byWords(), byVectors()])
   signal?.throwIfAborted()
-  const byKeyword = mode === 'vector' ? [] : [{ name: keywordList, ranking: keyword }]
+  const skipped = tooSlow && [{ list: keywordList, reason: tooSlow.message }]
+  const byKeyword = mode === 'vector' || skipped ? [] : [{ name: keywordList, ranking: keyword }]
   const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
   const fused =
     lists.length === 1
@@ -120,7 +147,7 @@ export async function searchCollection(
     ...traceOf(collection, found, places, hits, query),
     ...(reranked && { rerank: reranked.reranking }),
   }
-  return { results, mode, ...(trace && { trace }) }
+  return { results, mode, ...(skipped && { skipped }), ...(trace && { trace }) }
 }
 
 /** The vectors to search, by the name of their list. */

@@ -26,13 +26,19 @@ const kinds: Record<Kind, Limits & { purpose: string; connections: number }> = {
 export class Pools {
   readonly options: PostgresOptions
   readonly #connections: Partial<Record<Kind, number>>
+  readonly #statementMs: Partial<Record<Kind, number>>
   readonly #pools = new Map<Kind, Promise<Pool>>()
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
 
-  /** `connections`: at most so many, where that differs from the usual. */
-  constructor(options: PostgresOptions, connections: Partial<Record<Kind, number>> = {}) {
+  /** `connections`: at most so many, and `statementMs`: how long a statement may take, where they differ from the usual. */
+  constructor(
+    options: PostgresOptions,
+    connections: Partial<Record<Kind, number>> = {},
+    statementMs: Partial<Record<Kind, number>> = {},
+  ) {
     this.options = options
+    this.#statementMs = statementMs
     this.#connections = connections
   }
 
@@ -135,7 +141,7 @@ export class Pools {
     const pool = await this.#poolOf(kind)
     const client = await pool.connect()
     try {
-      const value = await use(this.#toConnection(client, kinds[kind], this.options.connections))
+      const value = await use(this.#toConnection(client, this.#limitsOf(kind), this.options.connections))
       client.release()
       return value
     } catch (error) {
@@ -164,14 +170,19 @@ export class Pools {
 
   async #open(kind: Kind): Promise<Pool> {
     const { default: pg } = await import('pg')
-    const { purpose, connections, ...limits } = kinds[kind]
-    const config = await configOf(this.options, purpose, limits, this.options.connections)
+    const { purpose, connections } = kinds[kind]
+    const config = await configOf(this.options, purpose, this.#limitsOf(kind), this.options.connections)
     const max = this.#connections[kind] ?? connections
     const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000, allowExitOnIdle: true })
     // One that breaks while it is in use rejects its statements; without a listener it would end the process.
     pool.on('connect', (client) => client.on('error', () => {}))
     pool.on('error', (error) => this.options.logger.debug({ error }, 'an idle connection to the database broke'))
     return pool
+  }
+
+  #limitsOf(kind: Kind): Limits {
+    const { statementMs, isNearest } = kinds[kind]
+    return { statementMs: this.#statementMs[kind] ?? statementMs, isNearest }
   }
 
   #toConnection(client: Connection['client'], limits: Limits, mode: ConnectionMode): Connection {
@@ -187,7 +198,7 @@ function mayRepeat(error: unknown): boolean {
 }
 
 /** It took too long, and would again. */
-function isCancelled(error: unknown): boolean {
+export function isCancelled(error: unknown): boolean {
   return (error as { code?: unknown }).code === '57014'
 }
 

@@ -111,7 +111,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
     return <p class="more">Search as agents do, and see why each passage has its rank.</p>
   if (found.state === 'searching') return <p class="more appears">Searching…</p>
   if (found.state === 'failed') return <p role="alert">{found.error}</p>
-  const { results, mode } = found.answer
+  const { results, mode, skipped = [] } = found.answer
   if (results.length === 0) {
     const { filters, ...rest } = query
     return (
@@ -141,6 +141,11 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
         {results.length} {results.length === 1 ? 'passage' : 'passages'} · {mode}
         {words.length === 0 ? '' : ` · words looked for: ${words.join(', ')}`}
       </p>
+      {skipped.map(({ list, reason }) => (
+        <p key={list} class="failure">
+          Without the list <code>{list}</code>: {reason}
+        </p>
+      ))}
       <Hits label="Passages" hits={hits} lists={lists} onOpen={open} opened={chunkId} />
     </>
   )

@@ -75,3 +75,9 @@ test('fits narrow terminals, and says what an answer does not have', () => {
   expect(shown(old)).toContain('1 of 1 passage ')
   expect(shown({ results: [], count: 0, mode: 'keyword' })).toContain('0 passages  keyword')
 })
+
+test('says what the search had to do without', () => {
+  const skipped = [{ list: 'keyword', reason: 'It took \u001b[31mtoo long.' }]
+  expect(shown({ ...answer, skipped })).toContain("\n  skipped   Without the list 'keyword': It took")
+  expect(shown({ ...answer, skipped })).not.toContain('\u001b')
+})

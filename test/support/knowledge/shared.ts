@@ -31,8 +31,8 @@ export async function sharedKnowledge(): Promise<SharedKnowledge> {
   return {
     place,
     async open(options = {}) {
-      const { url = place.url, deadAfterMs, timers, space, connections, ...others } = options
-      const database = knowledgeDatabase({ url, schema: place.name, deadAfterMs, timers, space, connections })
+      const { url = place.url, deadAfterMs, searchMs, timers, space, connections, ...others } = options
+      const database = knowledgeDatabase({ url, schema: place.name, deadAfterMs, searchMs, timers, space, connections })
       const documents = postgresDocuments(database)
       const knowledge = composeKnowledge(folder, {
         documents,

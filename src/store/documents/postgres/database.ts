@@ -1,10 +1,11 @@
 import { AppError } from '../../../core/error.ts'
+import { SearchTooSlow } from '../../../core/knowledge/document-store.ts'
 import { type Logger, silentLogger } from '../../../core/logger.ts'
 import type { Timers } from '../../../core/time.ts'
 import { systemTimers } from '../../../runtime/timers.ts'
 import type { Connection, Plan, Sql } from '../../postgres/connection.ts'
 import { toStoreError } from '../../postgres/failure.ts'
-import { Pools } from '../../postgres/pools.ts'
+import { isCancelled, Pools } from '../../postgres/pools.ts'
 import type { PostgresOptions } from '../../postgres/settings.ts'
 import { openSchema } from '../../sessions/postgres/schema/open.ts'
 import { steps } from '../../sessions/postgres/schema/steps.ts'
@@ -18,6 +19,8 @@ export interface KnowledgeDatabaseOptions extends Omit<PostgresOptions, 'logger'
   space?: string | undefined
   /** Silence after which other servers take this one for dead; default 15 s. */
   deadAfterMs?: number | undefined
+  /** How long a statement of a search for words may take; default 2 s. */
+  searchMs?: number | undefined
   logger?: Logger | undefined
   timers?: Timers | undefined
 }
@@ -29,7 +32,7 @@ export interface KnowledgeDatabase {
   close(): Promise<void>
   /** Statements that change nothing; repeated after a lost connection. */
   readonly read: Sql
-  /** The same for searches, which may take two seconds. */
+  /** The same for searches of words. What takes longer than two seconds is given up with `SearchTooSlow`. */
   readonly search: Sql
   /** The same for the nearest vectors. */
   readonly vectors: Sql
@@ -49,12 +52,13 @@ export interface KnowledgeDatabase {
 }
 
 const usualDeadAfterMs = 15_000
+const usualSearchMs = 2_000
 /** Besides those of the sessions. */
 const atMost = { read: 2, search: 2, vectors: 2, work: 1, bulk: 1 }
 
 export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeDatabase {
   const { schema = 'agentserve', connections = 'direct', logger = silentLogger, space = '' } = options
-  const { deadAfterMs = usualDeadAfterMs, timers = systemTimers } = options
+  const { deadAfterMs = usualDeadAfterMs, searchMs = usualSearchMs, timers = systemTimers } = options
   const listeners: { lost?: () => void; gone?: () => void }[] = []
   let opened: { pools: Pools; owner: Owner } | undefined
   let opening: Promise<void> | undefined
@@ -74,14 +78,26 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
       throw toStoreError(error)
     }
   }
-  const reading = (kind: 'read' | 'search' | 'vectors'): Sql => ({
-    all: (text, params, plan?: Plan) => telling(() => now().pools[kind].all(text, params, plan)),
-    run: (text, params) => telling(() => now().pools[kind].run(text, params)),
-  })
+  const inTime = async <T>(use: () => Promise<T>): Promise<T> => {
+    try {
+      return await use()
+    } catch (error) {
+      if (!isCancelled(error)) throw error
+      const message = `Searching for words took the database longer than ${searchMs / 1_000} s. Retry in a moment.`
+      throw new SearchTooSlow('unavailable', message, { cause: error, retryAfterSeconds: 1 })
+    }
+  }
+  const reading = (kind: 'read' | 'search' | 'vectors'): Sql => {
+    const limited = kind === 'search' ? inTime : <T>(use: () => Promise<T>) => use()
+    return {
+      all: (text, params, plan?: Plan) => telling(() => limited(() => now().pools[kind].all(text, params, plan))),
+      run: (text, params) => telling(() => limited(() => now().pools[kind].run(text, params))),
+    }
+  }
   const work: KnowledgeDatabase['work'] = (does, kind) => telling(() => now().pools.work(does, kind))
 
   const prepare = async () => {
-    const pools = new Pools({ ...options, schema, connections, logger }, atMost)
+    const pools = new Pools({ ...options, schema, connections, logger }, atMost, { search: searchMs })
     try {
       await telling(() => openSchema(pools, { steps, contracts: false }))
     } catch (error) {

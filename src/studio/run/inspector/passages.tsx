@@ -48,7 +48,7 @@ interface SearchProps {
 }
 
 function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
-  const { query, results, fit, abstained } = search
+  const { query, results, fit, abstained, skipped = [] } = search
   const [isTrying, setTrying] = useState(false)
   const [problem, setProblem] = useState('')
   const mayAgain = studio.me.value?.can.again === true
@@ -78,6 +78,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       </p>
       <p class="about">{aboutSearch(search).join(' · ')}</p>
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
+      {skipped.map(({ list, reason }) => (
+        <p key={list} class="failure">
+          Without the list <code>{list}</code>: {reason}
+        </p>
+      ))}
       {abstained === undefined ? null : (
         <p class="failure">
           Nothing was told: {abstained.reason.replace(/\.$/, '')}. The fit is {formatScore(abstained.score)}, and needs
