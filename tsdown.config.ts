@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown'
+import { plainBuiltins } from './scripts/bundled/builtins.ts'
 import { inBrowsers } from './scripts/bundled/in-browsers.ts'
 import { bundleLance } from './scripts/bundled/lance.ts'
 import { tellBundled } from './scripts/bundled/plugin.ts'
@@ -37,7 +38,7 @@ const program = defineConfig({
     alwaysBundle: [/^zod(\/|$)/, /^@modelcontextprotocol\/(?:server|core)(\/|$)/],
     dts: { neverBundle: [/^zod(\/|$)/] },
   },
-  plugins: [bundleLance(), tellBundled([swagger], prices)],
+  plugins: [plainBuiltins(), bundleLance(), tellBundled([swagger], prices)],
   copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']
     .map((file) => ({
       from: `${swagger}/${file}`,

@@ -2,7 +2,8 @@ const longest = 120
 /** Enough for the longest title whose characters are of many code points each, after long whitespace. */
 export const titleSource = 4_096
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' })
+/** Made when a title is cut: it loads the data of all languages. */
+let segmenter: Intl.Segmenter | undefined
 
 /** The beginning of a text in one line, without control and direction characters; null when nothing is left of it. */
 export function titleOf(text: string): string | null {
@@ -15,6 +16,7 @@ export function titleOf(text: string): string | null {
   const points = [...line]
   if (points.length <= longest) return line === '' ? null : line
   const cut = points.slice(0, longest).join('').length
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' })
   const across = segmenter.segment(line.slice(0, 2 * cut)).containing(cut)
   return line.slice(0, across === undefined || across.index === 0 ? cut : across.index).trimEnd()
 }

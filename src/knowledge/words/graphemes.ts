@@ -1,4 +1,10 @@
-const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' })
+let segmenter: Intl.Segmenter | undefined
+
+/** The segmenter is made on first use: it loads the data of all languages. */
+function segment(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' })
+  return segmenter.segment(text)
+}
 
 /** Characters that never join another of them: Latin, Greek, Cyrillic, kana, Han. Not CR and LF, which join. */
 function isPlain(code: number): boolean {
@@ -29,8 +35,8 @@ export function boundaryBefore(text: string, at: number, floor: number): number 
   const from = safeStart(text, at, floor)
   if (from === at) return at
   // Whether a cluster begins at `at` depends on the text before it and on one character after it.
-  const segment = segmenter.segment(text.slice(from, at + 2)).containing(at - from)
-  return from + (segment?.index ?? 0)
+  const found = segment(text.slice(from, at + 2)).containing(at - from)
+  return from + (found?.index ?? 0)
 }
 
 /** The first cluster boundary at or after `at`; `floor` must be one at or before `at`. */
@@ -40,8 +46,8 @@ export function boundaryAfter(text: string, at: number, floor: number): number {
   if (before === at) return at
   for (let reach = 32; ; reach *= 4) {
     const end = Math.min(text.length, at + reach)
-    const segment = segmenter.segment(text.slice(before, end)).containing(0)
-    const after = before + (segment?.segment.length ?? 1)
+    const found = segment(text.slice(before, end)).containing(0)
+    const after = before + (found?.segment.length ?? 1)
     if (after < end || end === text.length) return Math.max(after, at)
   }
 }
