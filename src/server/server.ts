@@ -36,7 +36,6 @@ import { createProjectTests } from './tests/project-tests.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
 const anonymous: Actor = { caller: 'anonymous', userId: undefined, requestId: undefined }
-
 const nothing: Recovered = { interrupted: [], queued: [] }
 
 /** Puts all parts together; does no I/O before `start` or the first `inject`. */
@@ -94,7 +93,6 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       logRequest(logger, onRunEnd === undefined ? 'info' : 'debug', record)
     },
   })
-
   async function open(onClose: OnClose): Promise<void> {
     if (tokens !== undefined) onClose(() => tokens.close())
     tokens?.open()
@@ -119,6 +117,11 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       recovered = await store.recover(peers?.owner ?? owner, timestamp(clock()))
     }
     const options = { patienceMs, signal: life.signal, logger, timers: systemTimers }
+    const place = databaseOfKnowledge(server.vectorDb)?.place
+    // Files of their own, so one need not wait for the other.
+    const opening = place === undefined ? knowledge?.open() : undefined
+    const close = async () => knowledge?.close()
+    if (opening !== undefined) onClose(() => opening.then(close, () => {}))
     await (database === undefined ? enter() : openDatabase(enter, database, options))
     if (peers !== undefined) onClose(() => peers.close())
     await telemetry?.open()
@@ -127,11 +130,11 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
       const level = mode === 'command' ? 'info' : 'warn'
       logger[level]({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
     }
-    if (knowledge !== undefined) {
-      const place = databaseOfKnowledge(server.vectorDb)?.place
-      await (place === undefined ? knowledge.open() : untilDone(() => knowledge.open(), place, options))
-      onClose(() => knowledge.close())
-      if (program && place !== undefined) await tellOfLocalKnowledge(knowledge, initial, logger)
+    await opening
+    if (knowledge !== undefined && place !== undefined) {
+      await untilDone(() => knowledge.open(), place, options)
+      onClose(close)
+      if (program) await tellOfLocalKnowledge(knowledge, initial, logger)
     }
     queued = recovered.queued
     onClose(() => composed.audit.close())

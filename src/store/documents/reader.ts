@@ -16,9 +16,13 @@ export async function openReader(path: string): Promise<Reader> {
   const close = async () => {
     for (const connection of connections) await connection.close()
   }
+  const opening = Array.from({ length: connectionCount }, async () => {
+    connections.push(await openConnection(path, documentsDatabase, 'FULL', true))
+  })
+  // A failure closes them, so none may still be on its way.
+  await Promise.allSettled(opening)
   try {
-    while (connections.length < connectionCount)
-      connections.push(await openConnection(path, documentsDatabase, 'FULL', true))
+    await Promise.all(opening)
   } catch (error) {
     await close()
     throw error

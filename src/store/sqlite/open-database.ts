@@ -1,4 +1,5 @@
-import { chmod, mkdir, open } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../core/error.ts'
 import { newFile } from './application.ts'
@@ -15,7 +16,7 @@ const busyTimeoutMs = 5_000
 const walLimitBytes = 64 * 1024 * 1024
 
 /** Set and verified on every connection, because builds and files have other defaults. */
-function pragmasOf(kind: DatabaseKind, synchronous: Synchronous): Record<string, number> {
+function pragmasOf(kind: DatabaseKind, synchronous: Synchronous) {
   return {
     busy_timeout: busyTimeoutMs,
     synchronous: synchronous === 'FULL' ? 2 : 1,
@@ -38,9 +39,9 @@ export async function openDatabase(
   kind: DatabaseKind,
   synchronous: Synchronous = 'FULL',
 ): Promise<Connection> {
-  if (path === inMemory) return migrate(await openConnection(path, kind), kind, { version: 0, application: 0 })
-  await makePrivateFile(path)
-  const found = await readIdentity(path)
+  if (path === inMemory) return migrate(await openConnection(path, kind), kind, unwritten)
+  const isEmpty = await makePrivateFile(path)
+  const found = isEmpty ? unwritten : await readIdentity(path)
   assertKnown(path, kind, found)
   const isNew = found.version === 0
   if (!isNew && found.version < kind.migrations.length) await keepVersion(path, found.version)
@@ -49,16 +50,24 @@ export async function openDatabase(
   return migrate(await openConnection(path, kind, synchronous), kind, found)
 }
 
-async function makePrivateFile(path: string): Promise<void> {
+/** Whether nothing was ever written to it. */
+async function makePrivateFile(path: string): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await (await open(path, 'a', 0o600)).close()
-  await chmod(path, 0o600)
+  const file = await open(path, 'a', 0o600)
+  try {
+    await file.chmod(0o600)
+    return (await file.stat()).size === 0 && !existsSync(`${path}-wal`)
+  } finally {
+    await file.close()
+  }
 }
 
 interface Identity {
   version: number
   application: number
 }
+
+const unwritten: Identity = { version: 0, application: 0 }
 
 function assertKnown(path: string, { name, applicationId, migrations }: DatabaseKind, found: Identity): void {
   if (found.application !== 0 && found.application !== applicationId) {
@@ -131,13 +140,17 @@ export async function openConnection(
       const [mode] = await connection.all(readonly ? 'PRAGMA journal_mode' : 'PRAGMA journal_mode = WAL')
       assertPragma('journal_mode', mode?.journal_mode, 'wal')
     }
-    const pragmas = Object.entries(pragmasOf(kind, synchronous))
-    await connection.exec(pragmas.map(([name, value]) => `PRAGMA ${name} = ${value};`).join(' '))
-    for (const [name, value] of pragmas) {
-      const [row] = await connection.all(`PRAGMA ${name}`)
-      assertPragma(name, Object.values(row ?? {})[0], value)
-    }
-    if (readonly) await connection.exec('PRAGMA query_only = 1')
+    const { wal_autocheckpoint, ...rest } = pragmasOf(kind, synchronous)
+    const pragmas = Object.entries(rest)
+    const readOnly = readonly ? ' PRAGMA query_only = 1;' : ''
+    await connection.exec(pragmas.map(([name, value]) => `PRAGMA ${name} = ${value};`).join(' ') + readOnly)
+    // In one statement: a start opens many connections, and each statement is a trip to the thread pool.
+    const columns = pragmas.map(([name]) => `(SELECT * FROM pragma_${name}) AS ${name}`)
+    const [row] = await connection.all(`SELECT ${columns.join(', ')}`)
+    for (const [name, value] of pragmas) assertPragma(name, row?.[name], value)
+    // The only one that no SELECT can read.
+    const [auto] = await connection.all(`PRAGMA wal_autocheckpoint = ${wal_autocheckpoint}`)
+    assertPragma('wal_autocheckpoint', auto?.wal_autocheckpoint, wal_autocheckpoint)
     return connection
   } catch (error) {
     await connection.close().catch(() => {})

@@ -59,7 +59,10 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
   connections.push(connection)
   await connection.exec(createHotWrites)
   await connection.exec(createUnusedContents)
-  const checkpointing = await connect(false)
+  const opening = [connect(false), connect(true), connect(true)] as const
+  // A failure closes them, so none may still be on its way.
+  await Promise.allSettled(opening)
+  const [checkpointing, ...readers] = await Promise.all(opening)
   await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
   const checkpoints = new Checkpoints({
     connection: checkpointing,
@@ -68,7 +71,7 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
     nudge: () => void writer.work(async () => {}).catch(() => {}),
   })
   const hidden = new HiddenSessions()
-  const reads = new Reads([await connect(true), await connect(true)], hidden, options.maxReadBytes)
+  const reads = new Reads(readers, hidden, options.maxReadBytes)
   const known = new KnownRows(hidden)
   const writer = new Writer({
     path,
