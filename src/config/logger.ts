@@ -1,13 +1,20 @@
-import { type DestinationStream, destination, pino } from 'pino'
+import { type DestinationStream, destination, pino, symbols } from 'pino'
 import { messageOf } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
 
 /** An error may be its own cause. */
 const maxCauses = 5
+/** How long a line may wait for others, and how much of them: a write costs about as much as making a line. */
+const gatherMs = 50
+const gatherCharacters = 16 * 1024
+const warning = 40
 
 export interface LoggerOptions {
   debug: boolean
-  /** Default: standard error, asynchronously: a slow reader must not block the server. Flushed at exit. */
+  /**
+   * Default: standard error, asynchronously: a slow reader must not block the server. Lines are written together, at most 50 ms
+   * later; a warning or an error at once, with those before it. Flushed at exit.
+   */
   stream?: DestinationStream | undefined
 }
 
@@ -16,8 +23,47 @@ export function createLogger({ debug, stream }: LoggerOptions): Logger {
   const toError = (error: unknown): unknown => toPlain(error, debug)
   return pino(
     { level: debug ? 'debug' : 'info', base: null, serializers: { error: toError, err: toError } },
-    stream ?? destination({ dest: 2, sync: false }),
+    stream ?? toStandardError(),
   )
+}
+
+let standardError: DestinationStream | undefined
+
+/** One for all loggers of the process. */
+function toStandardError(): DestinationStream {
+  if (standardError !== undefined) return standardError
+  const out = destination({ dest: 2, sync: false })
+  const { stream, flush } = gatherLines((lines) => out.write(lines))
+  process.on('exit', () => {
+    flush()
+    out.flushSync()
+  })
+  standardError = stream
+  return stream
+}
+
+/** A stream that gives lines to `write` together. */
+export function gatherLines(write: (lines: string) => unknown): { stream: DestinationStream; flush(): void } {
+  let lines = ''
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const gathered = lines
+    lines = ''
+    if (gathered !== '') write(gathered)
+  }
+  const stream = {
+    // So that pino says the level of each line.
+    [symbols.needsMetadataGsym]: true as const,
+    lastLevel: 0,
+    write(line: string) {
+      lines += line
+      if (stream.lastLevel >= warning || lines.length >= gatherCharacters) flush()
+      else timer ??= setTimeout(flush, gatherMs).unref()
+    },
+  }
+  return { stream, flush }
 }
 
 /** Any thrown value: one that throws on access must not break the logger. */
