@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Schedule } from '../../wire/schedule.ts'
+import { Moment } from '../parts/moment.tsx'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -24,7 +25,7 @@ export function Schedules({ studio, agentId }: { studio: Studio; agentId: string
             <button type="button" onClick={() => ask(schedules.run(name).then(() => setTold(`${name} has started.`)))}>
               Run {name} now
             </button>{' '}
-            {cron} {time_zone}, next: {next_at ?? (enabled ? 'paused' : 'off')}
+            {cron} {time_zone}, next: {next_at ? <Moment at={next_at} /> : enabled ? 'paused' : 'off'}
           </p>
         ),
       )}

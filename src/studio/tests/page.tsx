@@ -37,7 +37,7 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
       <div class="middle">
         <h2>No tests</h2>
         <p>
-          A saved conversation is a test: open one, choose “Session…”, then “Save as test”. So does{' '}
+          A saved conversation is a test: open one, choose “Session…”, then “Save as test”, or call{' '}
           <code>agentserve sessions save-test</code>.
         </p>
       </div>

@@ -54,6 +54,25 @@ afterAll(async () => {
 
 const open = (path: string, options = {}) => visit(chromium, server.url, path, options)
 
+test('a long name stays in its card on the first page, and ends with dots in the list', async () => {
+  const long = 'anagentwhosename'.repeat(5)
+  const named = await startServer({}, { [long]: agent({ description: 'word '.repeat(80), run: () => 'yes' }) })
+  const wide = (what: string) =>
+    `[...document.querySelectorAll('${what}')].filter((element) => element.scrollWidth > element.clientWidth).length`
+  for (const width of [1280, 375]) {
+    const { page, ...visited } = await visit(chromium, named.url, '/studio', { viewport: { width, height: 800 } })
+    const cards = page.getByRole('group', { name: 'Who is asked' })
+    await cards.getByText(long).waitFor()
+    expect((await cards.boundingBox())?.width).toBeLessThan(width)
+    expect(await page.evaluate(wide('.agents, .agent'))).toBe(0)
+    await page.goto(`${named.url}/studio/agents`)
+    await page.getByRole('link', { name: long }).waitFor()
+    expect(await page.evaluate(wide('.agent-link'))).toBe(0)
+    expect(await visited.end()).toEqual(nothingWrong)
+  }
+  await named.close()
+})
+
 test('an agent shows when it runs by itself, and is run at once', async () => {
   const nightly = { cron: '0 3 * * *', timeZone: 'Europe/Berlin', agent: 'echo', input: 'good night' }
   const scheduled = await startServer(
@@ -69,6 +88,8 @@ test('an agent shows when it runs by itself, and is run at once', async () => {
   await shown.getByRole('link', { name: 'good night' }).waitFor()
   for (const state of ['off', 'paused'])
     expect(await shown.getByText(`0 3 * * * Europe/Berlin, next: ${state}`).count()).toBe(1)
+  // As other times of the page, in the time zone of the reader.
+  expect(await shown.locator('time[datetime$="Z"]').first().textContent()).toMatch(/^([A-Z][a-z]{2} \d+, )?\d\d:\d\d$/)
   expect(await visited.end()).toEqual(nothingWrong)
   const other = await visit(chromium, scheduled.url, '/studio/agents/docs', {})
   await other.page.getByRole('region', { name: 'agent docs' }).waitFor()
