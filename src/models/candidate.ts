@@ -22,9 +22,9 @@ const fewWords = 5
 const fewWordsShare = 0.7
 /** A heading with this share of the question's weight counts as the question: the text under it answers. */
 const asQuestion = 0.8
-/** A heading with the words of the question and no others, and one that is the question word for word. */
-const noOtherWord = 1.2
-const sameHeading = 1.5
+/** A heading with all words of the question and no others adds this share, one that is the question word for word more. */
+const titledShare = 0.6
+const sameHeading = 1.7
 
 /** A row whose first cell is a name that is asked for says what that is. */
 const labelled = 1.15
@@ -161,12 +161,14 @@ interface Heading {
 /** The words of a heading with their weight for a passage: the full weight when the heading is the question. */
 function wordsUnder(named: readonly string[], heading = '', wanted: readonly Weighed[]): Heading {
   const words = wordsOf(heading)
-  const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
+  const covered = wanted.reduce((sum, [word, weight]) => sum + (words.some((w) => sameWord(word, w)) ? weight : 0), 0)
   const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
   const isNamed = isAskedTitle(named, heading)
   const share = isNamed || covered >= total * asQuestion ? 1 : headingShare
-  const hasNoOther = share === 1 && words.every((each) => wanted.some(([asked]) => sameWord(asked, each)))
-  return { words, share, isNamed, factor: isNamed ? sameHeading : hasNoOther ? noOtherWord : 1 }
+  const telling = queryWordsOf(heading)
+  const asked = telling.filter((each) => wanted.some(([word]) => sameWord(word, each)))
+  const likeness = total === 0 || telling.length === 0 ? 0 : ((covered / total) * asked.length) / telling.length
+  return { words, share, isNamed, factor: isNamed ? sameHeading : 1 + titledShare * likeness }
 }
 
 /** The words of a passage; none of those that only repeat the question, or of an example of it. */

@@ -36,6 +36,7 @@ export const Fit = component(
         .number()
         .exactOptional()
         .describe('What the best of the keyword list and of the vectors have in common.'),
+      lead: z.number().exactOptional().describe('How far the best is before the fifth, by all lists together.'),
       chunks: z.int().describe('How many chunks the collection has.'),
       words: z.array(
         z.object({

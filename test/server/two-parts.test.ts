@@ -51,7 +51,7 @@ describe('the fit that an agent of its own code records', () => {
 
   it('is taken when it is whole', () => {
     expect(problem({})).toBeUndefined()
-    expect(problem({ similarity: 0.2, agreement: 1 })).toBeUndefined()
+    expect(problem({ similarity: 0.2, agreement: 1, lead: 0.3 })).toBeUndefined()
   })
 
   it.each([

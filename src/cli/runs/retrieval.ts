@@ -43,11 +43,12 @@ function wordsOf({ words }: TracedRetrieval): string[] {
 /** How well the passages fit, and the words of the query, rarest first: what kept an agent silent is told by them. */
 function fitOf({ fit }: TracedRetrieval): string[] {
   if (fit === undefined) return []
-  const { score, threshold, coverage, similarity, agreement, words } = fit
+  const { score, threshold, coverage, similarity, agreement, lead, words } = fit
   const parts = [
     ['coverage', coverage],
     ['similarity', similarity],
     ['agreement', agreement],
+    ['lead', lead],
   ].flatMap(([name, value]) => (typeof value === 'number' ? [`${name} ${value.toFixed(2)}`] : []))
   const rarest = words.toSorted((one, other) => one.chunks - other.chunks).slice(0, maxFitWords)
   const counts = rarest.map(({ word, chunks, as }) => `${word}${as === undefined ? '' : ` (${as})`} ${chunks}`)

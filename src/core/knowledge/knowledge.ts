@@ -140,6 +140,8 @@ export interface Fit {
   similarity?: number
   /** The share of the five best of the keyword list that are also among the five best by vectors; the mean of several lists. */
   agreement?: number
+  /** How far the best is before the fifth, by the scores of all lists together. */
+  lead?: number
   /** How many chunks the collection has. */
   chunks: number
   words: FitWord[]

@@ -168,7 +168,7 @@ function isFit(fit: unknown): boolean {
   if (!isObject(fit) || !Array.isArray(fit.words)) return false
   return (
     [fit.score, fit.threshold, fit.coverage].every(Number.isFinite) &&
-    [fit.similarity, fit.agreement].every((value) => isAbsentOr(Number.isFinite, value)) &&
+    [fit.similarity, fit.agreement, fit.lead].every((value) => isAbsentOr(Number.isFinite, value)) &&
     Number.isSafeInteger(fit.chunks) &&
     fit.words.every(
       (each) =>

@@ -1,16 +1,22 @@
 import type { Fit, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import { hashedList, keywordList } from '../../core/knowledge/lists.ts'
+import { askedTitles, isAskedTitle } from '../../core/text/asked-titles.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
 import { queryWordsOf } from '../../core/text/query-words.ts'
 import { nearlySameWord, sameWord } from '../../core/text/same-word.ts'
 import { wordsOf } from '../../core/text/terms.ts'
 import type { Found } from './search.ts'
 
-const weights = { coverage: 0.55, similarity: 0.1, agreement: 0.35 }
-/** Cosines of passages that answer reach this. */
-const highSimilarity = 0.45
+const weights = { coverage: 0.45, similarity: 0.1, agreement: 0.35, lead: 0.1 }
+/** What counts in full: cosines of passages that answer reach it, and they are so far before the others. */
+const highest: Partial<Record<keyof typeof weights, number>> = { similarity: 0.45, lead: 0.5 }
+/** These parts compare the best ones with the next. */
+const comparing: ReadonlySet<string> = new Set(['agreement', 'lead'])
 const comparedRanks = 5
+/** With so little agreement the words of the question mostly meet by chance: a part of the score is lost. */
+const leastAgreement = 0.1
+const chanceShare = 0.15
 const readHits = 10
 const minRespelt = 5
 const respeltShare = 0.85
@@ -23,17 +29,17 @@ const smoothing = 10
 
 /** Words for anything: a text without them may still be about what is asked. */
 const generalWords = new Set(
-  `able actually anybody anyone anything available best better big calculate calculated certain correct correctly describe different does
-  easily easy everybody everyone everything exactly explain find gone good handle happen happened happens large learn least look made
-  make many maximum mean means minimum multiple nothing often particular people possible properly quick quickly right say says several
-  show small somebody someone something sometimes specific supported sure take tell thing things together too try understand various way ways
-  whole work works wrong`.split(/\s+/),
+  `able actually anybody anyone anything available best better big calculate calculated certain correct correctly deep describe different
+  does easily easy everybody everyone everything exactly explain far fast find gone good handle happen happened happens high large learn
+  least long look low made make many maximum mean means minimum multiple nothing often old particular people possible properly quick
+  quickly right say says several short show slow small somebody someone something sometimes soon specific supported sure take tell thing
+  things times together too try understand various way ways whole work works wrong`.split(/\s+/),
 )
 /** The share of chunks that a general word counts as being in, at least. */
 const generalShare = 0.2
 
 /** Below it the passages are about something else. */
-const fitThreshold = 0.53
+const fitThreshold = 0.5
 
 /** How many chunks the collection has, and how many of them have each word of the query in one of its forms. */
 export interface KnownWords {
@@ -41,10 +47,15 @@ export interface KnownWords {
   words: ReadonlyMap<string, number>
 }
 
-/** How well the best passage fits the whole question; undefined when keywords were not searched. */
-export function fitOf(query: string, hits: readonly SearchHit[], { lists, known }: Found): Fit | undefined {
+/**
+ * How well the best passage fits the whole question; undefined when keywords were not searched. A section whose heading is the
+ * question fits in any case.
+ */
+export function fitOf(query: string, hits: readonly SearchHit[], { lists, fused, known }: Found): Fit | undefined {
   if (known === undefined) return undefined
   const asked = queryWordsOf(query).slice(0, maxSearchWords)
+  const titles = askedTitles(query)
+  const isNamed = hits.some((hit) => isAskedTitle(titles, titlesOf(hit).at(-1) ?? ''))
   const texts = hits.slice(0, readHits).map((hit) => [...new Set(wordsOf([...titlesOf(hit), hit.content].join('\n')))])
   const words = asked.map((word) => lookUp(word, texts, known))
   const total = words.reduce((sum, { weight }) => sum + weight, 0)
@@ -54,23 +65,25 @@ export function fitOf(query: string, hits: readonly SearchHit[], { lists, known 
     coverage: total === 0 ? 0 : Math.max(0, ...covered) / total,
     ...similarityOf(lists, total === 0 ? 0 : respelt / total),
     ...agreementOf(lists),
+    ...leadOf(lists, fused),
   }
+  // The best of a few chunks are the same in all lists, and before few others.
+  const told = 1 - Math.min(1, comparedRanks / known.chunks)
   let score = 0
   let most = 0
   for (const [name, value] of Object.entries(parts)) {
-    // The best of a few chunks are the same in all lists.
-    const told = name === 'agreement' ? 1 - Math.min(1, comparedRanks / known.chunks) : 1
-    const weight = weights[name as keyof typeof weights] * told
-    score += weight * (name === 'similarity' ? Math.min(1, value / highSimilarity) : value)
+    const weight = weights[name as keyof typeof weights] * (comparing.has(name) ? told : 1)
+    score += weight * Math.min(1, value / (highest[name as keyof typeof weights] ?? 1))
     most += weight
   }
+  if ('agreement' in parts && (parts.agreement ?? 0) <= leastAgreement) score *= 1 - chanceShare * told
   const listed = words.map(({ word, chunks, weight, as }) => ({
     word,
     chunks,
     weight,
     ...(as === undefined ? {} : { as }),
   }))
-  return { score: score / most, threshold: fitThreshold, ...parts, chunks: known.chunks, words: listed }
+  return { score: isNamed ? 1 : score / most, threshold: fitThreshold, ...parts, chunks: known.chunks, words: listed }
 }
 
 /** The more telling, the fewer chunks have the word. */
@@ -115,6 +128,16 @@ function agreementOf(lists: Found['lists']): { agreement?: number } {
   if (best.size === 0) return { agreement: 0 }
   const both = others.flatMap(({ ranking }) => ranking.slice(0, comparedRanks)).filter(({ chunk }) => best.has(chunk))
   return { agreement: both.length / others.length / best.size }
+}
+
+/**
+ * How far the best chunk is before the fifth, by the score of all lists together: one that answers stands out, while words that
+ * meet by chance do so in many. Where one list is all, its scores say no such thing.
+ */
+function leadOf(lists: Found['lists'], fused: Found['fused']): { lead?: number } {
+  if (lists.length < 2) return {}
+  const [first, fifth] = [0, comparedRanks - 1].map((at) => Math.min(1, fused[at]?.score ?? 0)) as [number, number]
+  return { lead: first - fifth }
 }
 
 function titlesOf({ metadata }: SearchHit): string[] {

@@ -27,6 +27,8 @@ const spareResults = 10
 
 export interface Found {
   ranking: Ranking
+  /** The same before a reranker changed it. */
+  fused: Ranking
   /** What the ranking was made of, by name: `keyword` and one list per embedder. */
   lists: readonly RankedList[]
   /** These and, if it was reranked, the lists before and after. */
@@ -134,6 +136,7 @@ export async function searchCollection(
     (await rerank(documents, collection, reranker, { query, ranking, weights, signal }))
   const found: Found = {
     ranking: reranked ? reranked.ranking : ranking,
+    fused: ranking,
     lists,
     shown: reranked ? [...lists, ...reranked.lists] : lists,
     weights,

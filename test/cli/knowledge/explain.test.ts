@@ -59,12 +59,21 @@ test('shows how the search was made, every candidate with its lists, and why eac
 })
 
 test('says whether the passages fit enough for an agent without a model, as the record of a run does', () => {
-  const fit = { score: 0.714, threshold: 0.53, coverage: 0.8, similarity: 0.4, agreement: 0.6, chunks: 9, words: [] }
+  const fit = {
+    score: 0.714,
+    threshold: 0.5,
+    coverage: 0.8,
+    similarity: 0.4,
+    agreement: 0.6,
+    lead: 0.2,
+    chunks: 9,
+    words: [],
+  }
   const withFit = (score: number) => shown({ ...answer, trace: { ...answer.trace, fit: { ...fit, score } } as never })
   expect(withFit(0.714)).toContain(
-    '\n  fit       0.71 (0.53 to be quoted)  coverage 0.80  similarity 0.40  agreement 0.60\n    #',
+    '\n  fit       0.71 (0.50 to be quoted)  coverage 0.80  similarity 0.40  agreement 0.60  lead 0.20\n    #',
   )
-  expect(withFit(0.32)).toContain('\n  silent    The passages do not fit the question. (0.32, needed 0.53)\n')
+  expect(withFit(0.32)).toContain('\n  silent    The passages do not fit the question. (0.32, needed 0.50)\n')
 })
 
 test('fits narrow terminals, and says what an answer does not have', () => {

@@ -55,12 +55,14 @@ test('explains a search, as an agent makes it, and refuses what it does not take
   const ask = await command(project, ['ask', strange, '--agent', 'docs'])
   expect(ask.stdout).toContain('nothing in it fits this question')
   const silent = await command(project, ['knowledge', 'explain', strange])
-  expect(silent.stdout).toMatch(/^ {2}fit {7}0\.\d\d \(0\.53 to be quoted\) {2}coverage .* similarity .* agreement /m)
-  expect(silent.stdout).toMatch(/^ {2}silent {4}The passages do not fit the question\. \(0\.\d\d, needed 0\.53\)$/m)
+  expect(silent.stdout).toMatch(
+    /^ {2}fit {7}0\.\d\d \(0\.50 to be quoted\) {2}coverage .* similarity .* agreement .* lead /m,
+  )
+  expect(silent.stdout).toMatch(/^ {2}silent {4}The passages do not fit the question\. \(0\.\d\d, needed 0\.50\)$/m)
   const { trace, abstained } = JSON.parse((await command(project, ['knowledge', 'explain', strange, '--json'])).stdout)
-  const { score, threshold, coverage, similarity, agreement } = trace.fit
+  const { score, threshold, coverage, similarity, agreement, lead } = trace.fit
   expect(abstained).toEqual({ reason: 'The passages do not fit the question.', score, threshold })
-  for (const part of [coverage, similarity, agreement]) expect(part).toEqual(expect.any(Number))
+  for (const part of [coverage, similarity, agreement, lead]) expect(part).toEqual(expect.any(Number))
   expect(json.abstained).toBeUndefined()
   const none = await command(project, ['knowledge', 'explain', 'lamp', '--filter', 'source^=doc'])
   expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining('Nothing found.') })

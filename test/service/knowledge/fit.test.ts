@@ -77,13 +77,38 @@ describe('the fit of a search', () => {
     const { trace } = await knowledge.search({ query: 'Kilns: football, cup?', collection: 'one', trace: true })
     const { score = 1, coverage = 0, similarity = 0, agreement } = trace?.fit ?? {}
     expect(agreement).toBe(1)
-    expect(score).toBeCloseTo((0.55 * coverage + 0.1 * Math.min(1, similarity / 0.45)) / 0.65)
+    expect(score).toBeCloseTo((0.45 * coverage + 0.1 * Math.min(1, similarity / 0.45)) / 0.55)
+  })
+
+  it('has the lead of the best before the fifth, by the scores of all lists', async () => {
+    const { trace } = await knowledge.search({ query: 'cleaning a brush', trace: true })
+    const scores = trace?.candidates.map(({ score }) => score) ?? []
+    expect(trace?.fit?.lead).toBeCloseTo((scores[0] ?? 0) - (scores[4] ?? 0))
+    const all = (await fitOf('cleaning'))?.lead
+    expect(trace?.fit?.lead).toBeGreaterThan(all ?? 1)
+  })
+
+  it('takes a part of the score when hardly one of the best by words is among the best by vectors', async () => {
+    // Every chunk has these words.
+    const fit = await fitOf('time studio first')
+    const { score = 0, coverage = 0, similarity = 0, agreement = 1, lead = 0 } = fit ?? {}
+    expect(agreement).toBeLessThanOrEqual(0.1)
+    const told = 1 - 5 / 30
+    const parts = 0.45 * coverage + 0.1 * Math.min(1, similarity / 0.45)
+    const compared = told * (0.35 * agreement + 0.1 * Math.min(1, lead / 0.5))
+    expect(score).toBeCloseTo(((parts + compared) / (0.55 + 0.45 * told)) * (1 - 0.15 * told), 5)
+  })
+
+  it('is 1 when a heading is the question, word for word', async () => {
+    expect(await fitOf('Cleaning a kiln?')).toMatchObject({ score: 1 })
+    expect((await fitOf('What does “storing a wheel” say of football?'))?.score).toBe(1)
+    expect((await fitOf('Cleaning one kiln?'))?.score).toBeLessThan(1)
   })
 
   it('has the parts that the search has: no vectors, no similarity; no keywords, no fit', async () => {
     expect(await fitOf('cleaning a brush', 'keyword')).toEqual({
       score: expect.any(Number),
-      threshold: 0.53,
+      threshold: 0.5,
       coverage: 1,
       chunks: 30,
       words: expect.any(Array),

@@ -195,8 +195,16 @@ function aboutSearch({ mode, limit, duration_ms, filters, collection, words }: R
 const maxFitWords = 20
 
 /** How well the passages fit the question, and its words, rarest first. */
-function aboutFit({ score, coverage, similarity, agreement, chunks, words }: NonNullable<Retrieval['fit']>): string {
-  const parts = { fit: score, coverage, similarity, agreement }
+function aboutFit({
+  score,
+  coverage,
+  similarity,
+  agreement,
+  lead,
+  chunks,
+  words,
+}: NonNullable<Retrieval['fit']>): string {
+  const parts = { fit: score, coverage, similarity, agreement, lead }
   const said = Object.entries(parts).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name} ${value.toFixed(2)}`],
   )
