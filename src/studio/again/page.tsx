@@ -20,8 +20,6 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const { runId, tries, from } = address.page === 'again' ? address : { runId: '', tries: [], from: undefined }
   const [a, ...others] = useAsides(studio, runId === '' ? [] : [runId, ...tries])
   const [chosen, setChosen] = useState(0)
-  /** What the tries were begun with, to keep one. Lost when the page is loaded anew. */
-  const [asked, setAsked] = useState<AgainRequest>()
   const [problem, setProblem] = useState('')
   const [isSending, setSending] = useState(false)
   const isNarrow = useNarrow()
@@ -44,34 +42,28 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const b = others[chosen] ?? others[0]
   const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
   const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
-  const start = (request: AgainRequest) => {
+  const { client } = studio
+  const send = (sent: Promise<unknown>) => {
     setSending(true)
     setProblem('')
-    studio.client.runs
-      .again(runId, request)
-      .then(({ runs }) => {
-        const [first] = runs
-        if (request.keep !== 'no' && first !== undefined) {
-          studio.go({ page: 'chats', sessionId: first.session_id, runId: first.run_id, filter: {} })
-          return
-        }
-        setAsked(request)
+    sent.catch((error: unknown) => setProblem(messageOf(error))).finally(() => setSending(false))
+  }
+  const start = (request: AgainRequest) =>
+    send(
+      client.runs.again(runId, request).then(({ runs }) => {
         setChosen(0)
         studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }, true)
-      })
-      .catch((error: unknown) => setProblem(messageOf(error)))
-      .finally(() => setSending(false))
-  }
-  /** The session that the test is of, once its last turn is there. */
-  const keepForTest = async (request: AgainRequest) => {
-    const { runs } = await studio.client.runs.again(runId, request)
-    const [kept] = runs
-    if (kept === undefined) throw new Error('The server has begun no run.')
-    for await (const event of await studio.client.runs.events(kept.run_id)) {
-      if (event.type === 'input_required') throw new Error('It waits for you: keep it as a session, and save that.')
-    }
-    return kept.session_id
-  }
+      }),
+    )
+  const keep = (how: 'fork' | 'replace') =>
+    b &&
+    send(
+      client.runs.keep(b.runId, how).then(({ session_id: sessionId, run_id }) => {
+        studio.go({ page: 'chats', sessionId, runId: run_id, filter: {} })
+      }),
+    )
+  const hasEnded = isEnded(b?.run.value)
+  const mayKeep = hasEnded && b?.run.value?.status !== 'input_required'
   return (
     <div class="two">
       <h2>Again, side by side</h2>
@@ -107,28 +99,31 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
         {b === undefined || !isShown('B') ? null : (
           <Lane key={b.runId} studio={studio} name="B · again" opened={b}>
             <div class="bar">
-              {asked === undefined ? null : (
+              {mayKeep ? (
                 <>
-                  <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'fork'))}>
-                    Keep as session{asked.after === 'live' ? ', live again' : ''}
+                  <button type="button" disabled={isSending} onClick={() => keep('fork')}>
+                    Keep as session
                   </button>
-                  <button type="button" disabled={isSending} onClick={() => start(keeping(asked, 'replace'))}>
-                    Replace the turn{asked.after === 'live' ? ', live again' : ''}
+                  <button type="button" disabled={isSending} onClick={() => keep('replace')}>
+                    Replace the turn
                   </button>
                 </>
-              )}
-              {studio.canWatch && isEnded(b.run.value) ? (
+              ) : null}
+              {studio.canWatch && hasEnded ? (
                 <button type="button" onClick={() => studio.watch(b.runId)}>
                   Watch file saves
                 </button>
               ) : null}
-              {asked !== undefined && isEnded(b.run.value) && studio.me.value?.can.tests === true ? (
-                <SaveTest studio={studio} sessionId={() => keepForTest(keeping(asked, 'fork'))} />
+              {mayKeep && studio.me.value?.can.tests === true ? (
+                <SaveTest
+                  studio={studio}
+                  sessionId={async () => (await client.runs.keep(b.runId, 'fork')).session_id}
+                />
               ) : null}
               <button
                 type="button"
                 onClick={() => {
-                  if (!isEnded(b.run.value)) void studio.stop(b.runId)
+                  if (!hasEnded) void studio.stop(b.runId)
                   studio.go({ ...place, tries: tries.filter((id) => id !== b.runId) }, true)
                 }}
               >
@@ -136,11 +131,8 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
               </button>
             </div>
             <p class="about">
-              To keep it, it is made once more: the model is asked again, and{' '}
-              {asked?.after === 'live'
-                ? 'what acts on the world is done for real a second time.'
-                : 'tools are answered from the record or wait for you.'}{' '}
-              A try goes by itself after 7 days.
+              It is kept as it is: nothing runs again. Saved as a test, it becomes a session. A try goes by itself after
+              7 days.
             </p>
           </Lane>
         )}
@@ -148,10 +140,4 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
       {b === undefined || !isShown('Diff') ? null : <Comparison key={b.runId} studio={studio} a={a} b={b} />}
     </div>
   )
-}
-
-/** The record answers, unless the try was live: its buttons say that it is done for real a second time. */
-function keeping(request: AgainRequest, keep: 'fork' | 'replace'): AgainRequest {
-  const after = request.after === 'live' ? 'live' : 'recorded'
-  return { ...request, after, keep, times: 1 }
 }

@@ -5,7 +5,7 @@ import type { Studio } from '../state/studio.ts'
 
 interface SaveTestProps {
   studio: Studio
-  /** Or what makes one. */
+  /** Or what makes one, once. */
   sessionId: string | (() => Promise<string>)
 }
 
@@ -14,12 +14,14 @@ export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
   const [name, setName] = useState('')
   const [saved, setSaved] = useState<string>()
   const [error, setError] = useState('')
+  const [made, setMade] = useState<string>()
   const save = (event: Event) => {
     event.preventDefault()
     setSaved(undefined)
     setError('')
     const make = async () => {
-      const of = typeof sessionId === 'string' ? sessionId : await sessionId()
+      const of = typeof sessionId === 'string' ? sessionId : (made ?? (await sessionId()))
+      setMade(of)
       setSaved((await studio.client.tests.save({ session_id: of, name: name.trim() })).name)
     }
     make().catch((failed: unknown) => setError(messageOf(failed)))

@@ -131,7 +131,14 @@ test('five runs tell how far the answers spread, and one is kept as a session', 
   await page.getByRole('button', { name: 'Keep as session' }).click()
   await expect.poll(() => page.url()).toContain('/studio/s/')
   expect(page.url()).not.toContain(session_id)
+  await page.getByRole('article').filter({ hasText: 'Nine.' }).waitFor()
   expect(made).toBe(before)
+  const { runs } = (await server.call('GET', '/api/v1/runs?again=true&limit=100')).json
+  const own = runs.filter((run: { again_of?: { run_id: string } }) => run.again_of?.run_id === run_id)
+  expect(own.map((run: { again_of: { keep: string } }) => run.again_of.keep).sort()).toEqual([
+    'fork',
+    ...Array(4).fill('no'),
+  ])
   expect(await end()).toEqual(nothingWrong)
 })
 
@@ -204,9 +211,8 @@ test('what the server refuses is said in its words', async () => {
   await page.getByLabel('Tools and steps after it').selectOption('live')
   await page.getByRole('button', { name: 'Run again' }).click()
   await lane(page, /^B/).getByText('mine').waitFor()
-  // Keeping a live try does what it did once more: the button says so.
-  await page.getByText('is done for real a second time').waitFor()
-  expect(await page.getByRole('button', { name: 'Keep as session, live again' }).count()).toBe(1)
+  await page.getByText('nothing runs again').waitFor()
+  expect(await page.getByRole('button', { name: 'Keep as session' }).count()).toBe(1)
   expect((await end()).violations).toEqual([])
 })
 
