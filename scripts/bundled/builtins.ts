@@ -1,8 +1,8 @@
 import { isBuiltin } from 'node:module'
 
 const prefix = '\0builtin:'
-/** Modules of Node some of whose names are getters that load much when they are read. */
-const withGetters = new Set(['crypto', 'fs', 'http', 'net', 'process', 'stream', 'tls', 'util'])
+/** Modules of Node some of whose names are getters that load much when they are read. `fs` has some that print a warning. */
+const withGetters = new Set(['crypto', 'http', 'net', 'process', 'stream', 'tls', 'util'])
 
 /**
  * A plugin of the build: takes these modules as CommonJS does. To link an `import` of one, Node reads all of its names, and the
