@@ -1,14 +1,12 @@
 import { createSerial } from '../../runtime/serial.ts'
 import type { Connection } from '../postgres/connection.ts'
+import { mostBeyond } from './beyond.ts'
 import type { VectorDatabase } from './database.ts'
 import { type FoundIndexes, findIndexes, nextIndexName, tally, usable } from './indexes.ts'
 import { indexName, type List } from './lists.ts'
 
 /** Below it, comparing with all vectors takes some 10 ms. */
 const usualFromRows = 15_000
-/** More rows that the index does not have, or a larger share of all, and it is built anew. */
-const usualMostBeyond = 15_000
-const shareBeyond = 0.3
 /** Writes without a pause put a build off no longer. */
 const usualPatienceMs = 600_000
 /** pgvector indexes no longer ones. */
@@ -26,7 +24,7 @@ const graphBytes = 350
 export interface IndexOptions {
   /** Rows from which a list gets an index; default 15,000. */
   indexedFromRows?: number | undefined
-  /** More rows that the index does not have, and it is built anew; default 15,000. Also for 30 % of all. */
+  /** More rows that the index does not have, and it is built anew; default: what `mostBeyond` says of its size. */
   mostBeyond?: number | undefined
   /** Pause in writing before the index is built; default 5 s. */
   quietMs?: number | undefined
@@ -58,7 +56,7 @@ export function hnswIndex(
   operators: string,
   {
     indexedFromRows = usualFromRows,
-    mostBeyond = usualMostBeyond,
+    mostBeyond: most,
     quietMs = 5_000,
     patienceMs = usualPatienceMs,
     againMs = 30_000,
@@ -87,7 +85,7 @@ export function hnswIndex(
     if (found.next) return true
     if (rows < indexedFromRows || highest === null) return false
     const used = usable(found)
-    return used === undefined || used.limit === null || beyond > mostBeyond || beyond > rows * shareBeyond
+    return used === undefined || used.limit === null || beyond > (most ?? mostBeyond(rows, list.dimensions))
   }
   const claim = async () => {
     const claimed = await database.work((sql) =>
