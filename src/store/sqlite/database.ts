@@ -16,6 +16,8 @@ export interface DatabaseKind {
   pageBytes?: number
   /** The pragmas that differ between kinds of files. */
   pragmas: Readonly<Record<'cache_size' | 'wal_autocheckpoint', number>>
+  /** `cache_size` of connections that only read; default: that of `pragmas`. */
+  readerCacheSize?: number
   /** Default: no limit. */
   maxStatements?: number
 }

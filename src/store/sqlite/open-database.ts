@@ -16,7 +16,7 @@ const busyTimeoutMs = 5_000
 const walLimitBytes = 64 * 1024 * 1024
 
 /** Set and verified on every connection, because builds and files have other defaults. */
-function pragmasOf(kind: DatabaseKind, synchronous: Synchronous) {
+function pragmasOf(kind: DatabaseKind, synchronous: Synchronous, readonly: boolean) {
   return {
     busy_timeout: busyTimeoutMs,
     synchronous: synchronous === 'FULL' ? 2 : 1,
@@ -27,6 +27,7 @@ function pragmasOf(kind: DatabaseKind, synchronous: Synchronous) {
     trusted_schema: 0,
     secure_delete: 1,
     ...kind.pragmas,
+    ...(readonly && kind.readerCacheSize !== undefined && { cache_size: kind.readerCacheSize }),
   }
 }
 
@@ -140,7 +141,7 @@ export async function openConnection(
       const [mode] = await connection.all(readonly ? 'PRAGMA journal_mode' : 'PRAGMA journal_mode = WAL')
       assertPragma('journal_mode', mode?.journal_mode, 'wal')
     }
-    const { wal_autocheckpoint, ...rest } = pragmasOf(kind, synchronous)
+    const { wal_autocheckpoint, ...rest } = pragmasOf(kind, synchronous, readonly)
     const pragmas = Object.entries(rest)
     const readOnly = readonly ? ' PRAGMA query_only = 1;' : ''
     await connection.exec(pragmas.map(([name, value]) => `PRAGMA ${name} = ${value};`).join(' ') + readOnly)

@@ -8,4 +8,6 @@ export const sessionsDatabase: DatabaseKind = {
   applicationId: applicationIds.sessions,
   migrations,
   pragmas: { cache_size: -16_000, wal_autocheckpoint: 0 },
+  // Pages that they read again come from the system's cache at the same cost.
+  readerCacheSize: -4_000,
 }
