@@ -10,7 +10,7 @@ import { createKnowledge, type OpenableKnowledge } from '../service/knowledge/kn
 import { knowledgeDatabase } from '../store/documents/postgres/database.ts'
 import { postgresDocuments } from '../store/documents/postgres/store.ts'
 import { createDocumentStore } from '../store/documents/store.ts'
-import { postgresVectors } from '../store/vectors/vectors.ts'
+import { type PostgresVectorOptions, postgresVectors } from '../store/vectors/vectors.ts'
 
 export interface ComposedKnowledge {
   knowledge: OpenableKnowledge
@@ -67,7 +67,8 @@ function copiesOf(dataFolder: string, ownsFolder: boolean) {
     : ({ type: 'memory' } as const)
 }
 
-function sharedStores(
+/** The knowledge base in a database. Does no I/O. */
+export function sharedStores(
   {
     storage,
     tenant,
@@ -75,10 +76,11 @@ function sharedStores(
   }: { storage: PostgresStorage; tenant?: string | undefined; database?: string | undefined },
   copies: VectorStore,
   logger: Logger,
+  options: Partial<PostgresVectorOptions> = {},
 ): { documents: DocumentStore; vectors: VectorStore } {
   const { url, tls, schema, connections, cluster } = storage
   const space = [tenant && `tenant-${tenant}`, named && `database-${named}`].filter(Boolean).join('/')
   const { deadAfterMs } = cluster
   const database = knowledgeDatabase({ url, tls, schema, connections, space, deadAfterMs, logger })
-  return { documents: postgresDocuments(database), vectors: postgresVectors({ database, copies }) }
+  return { documents: postgresDocuments(database), vectors: postgresVectors({ ...options, database, copies }) }
 }

@@ -16,6 +16,6 @@ export async function tellOfLocalKnowledge(
   if (items.length > 0) return
   logger.warn(
     { path },
-    'the knowledge base in Postgres is empty, and a local one is not used any more: ingest its documents again, or use server.sessionStorage in place of server.storage to keep it',
+    'the knowledge base in Postgres is empty, and a local one is not used any more: copy it by `agentserve storage import-knowledge`, or use server.sessionStorage in place of server.storage to keep it',
   )
 }

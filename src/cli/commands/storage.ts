@@ -12,19 +12,31 @@ import { showStatus } from './storage/status.ts'
 
 interface StorageOptions extends ProjectOptions {
   print?: boolean
+  from?: string
 }
 
-const actions = ['status', 'prepare', 'upgrade']
+const actions = ['status', 'prepare', 'upgrade', 'import-knowledge']
 
 export const command: CommandModule<StorageOptions> = {
   define: (command) =>
     void addProjectFlags(command)
       .addArgument(new Argument('[action]', 'the action').choices(actions).default('status'))
-      .option('--print', 'with prepare and upgrade: print the statements instead of executing them'),
+      .option('--print', 'with prepare and upgrade: print the statements instead of executing them')
+      .option(
+        '--from <folder>',
+        'with import-knowledge: the folder of the local knowledge base (default: knowledge in the data folder)',
+      ),
   async run({ signal }, options, action = 'status') {
-    if (options.print && action === 'status') throw new UsageError('--print can only be used with prepare and upgrade.')
+    if (options.print && action !== 'prepare' && action !== 'upgrade')
+      throw new UsageError('--print can only be used with prepare and upgrade.')
+    const isImport = action === 'import-knowledge'
+    if (options.from !== undefined && !isImport) throw new UsageError('--from can only be used with import-knowledge.')
     const storage = await import('../../server/storage.ts')
     return withProject(options, signal, async (config) => {
+      if (isImport) {
+        const { showImport } = await import('./storage/import-knowledge.ts')
+        return showImport(config, { from: options.from, json: options.json === true, signal })
+      }
       const place = storage.placeOfDatabase(config)
       const json = options.json === true
       if (options.print) {

@@ -39,6 +39,8 @@ export interface StoredDocument extends DocumentRecord {
 
 export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'created_at'> {
   generation: number
+  /** Of a document that is new in this store; default: `updated_at`. */
+  created_at?: string | undefined
 }
 
 /** What became of a document that was published. */

@@ -142,7 +142,7 @@ export function toDocumentRow({ name, ...document }: NewGeneration): NewDocument
     document_name: name,
     metadata: JSON.stringify(document.metadata),
     reader_metadata: JSON.stringify(document.reader_metadata),
-    created_at: document.updated_at,
+    created_at: document.created_at ?? document.updated_at,
   }
 }
 

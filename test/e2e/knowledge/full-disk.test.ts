@@ -13,10 +13,10 @@ const full = { code: 'storage_full', message: expect.stringMatching(/full.*(Free
 
 describe.skipIf(!mayMount)('a disk that is full', () => {
   // Fails at other places: the first file of the vectors, their list of files, the documents after some vectors, in the middle of many.
-  it.each([0, 65_536, 400_000, 1_500_000, 4_000_000])(
+  it.each([0, 400_000, 4_000_000])(
     'keeps nothing of halves when %i bytes were left, and recovers',
     {
-      timeout: 60_000,
+      timeout: 120_000,
     },
     async (left) => {
       const folder = await mkdtemp(join(tmpdir(), 'full-disk-'))

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Works } from '../../../src/core/knowledge/document-store.ts'
+import type { KnowledgeDriverOptions } from '../../../src/knowledge/drivers.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
 import type { KnowledgeOptions, OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { type KnowledgeDatabaseOptions, knowledgeDatabase } from '../../../src/store/documents/postgres/database.ts'
@@ -19,7 +20,11 @@ export interface Server {
 export interface SharedKnowledge {
   place: Place
   /** Another server on the same database, opened. */
-  open(options?: Partial<KnowledgeOptions> & Partial<KnowledgeDatabaseOptions>): Promise<Server>
+  open(
+    options?: Partial<KnowledgeOptions> &
+      Partial<KnowledgeDatabaseOptions> &
+      Partial<Pick<KnowledgeDriverOptions, 'embedding'>>,
+  ): Promise<Server>
   close(): Promise<void>
 }
 
