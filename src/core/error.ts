@@ -51,6 +51,8 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number | undefined
   /** Methods that the path allows; sent as `Allow`. */
   allow?: readonly string[] | undefined
+  /** How to get in; sent as `WWW-Authenticate`. */
+  challenge?: string | undefined
   runId?: string | undefined
   sessionId?: string | undefined
 }
@@ -67,6 +69,8 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Methods that the path allows. */
   readonly allow: readonly string[] | undefined
+  /** How to get in. */
+  readonly challenge: string | undefined
   readonly runId: string | undefined
   readonly sessionId: string | undefined
 
@@ -76,6 +80,7 @@ export class AppError extends Error {
     this.details = options.details ?? []
     this.retryAfterSeconds = options.retryAfterSeconds
     this.allow = options.allow
+    this.challenge = options.challenge
     this.runId = options.runId
     this.sessionId = options.sessionId
     Object.defineProperty(this, mark, { value: true })

@@ -1,3 +1,4 @@
+import { tokenPrefix } from '../core/access/token-caller.ts'
 import { AppError, invalid } from '../core/error.ts'
 import { refuseAnnouncedSize } from './body/body.ts'
 import type { Exchange } from './exchange.ts'
@@ -5,7 +6,7 @@ import type { KernelSettings } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
 import { decodeParams, parseTarget, type RouteMatch, type RouteTable } from './router.ts'
-import { bearerOf, type Caller, createAuthenticator, presentsKey, unauthorized } from './security/auth.ts'
+import { bearerOf, type Caller, createAuthenticator, credentialOf, presentsKey, unauthorized } from './security/auth.ts'
 import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
 import { changesState, checkOrigin } from './security/origin.ts'
@@ -26,24 +27,29 @@ const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Admit {
   const { authKeys, tokens } = settings
   const isProtected = authKeys.length > 0 || tokens !== undefined
+  const taken = credentialOf(authKeys, tokens !== undefined)
   const authenticator = createAuthenticator(authKeys)
   const limitRate = createRateLimit(settings)
   const cors = createCors(settings)
   const checkHost = createHostCheck({ ...settings, authenticated: isProtected })
-  const identify = ({ headers, remoteAddress }: Exchange): Caller | Promise<Caller> | undefined => {
+  const identify = (exchange: Exchange): Caller | Promise<Caller> | undefined => {
     if (!isProtected) return undefined
+    const { headers, remoteAddress } = exchange
     const caller = authenticator.identify(headers)
     if (caller !== undefined) return caller
     const token = tokens && bearerOf(headers)
-    if (token !== undefined && tokens?.isToken(token) === true) return verified(tokens, token, remoteAddress)
+    if (token !== undefined && tokens?.isToken(token) === true) return verified(tokens, token, exchange)
     wrongKeys.refuse(remoteAddress, presentsKey(headers))
-    throw unauthorized(headers, tokens !== undefined)
+    throw unauthorized(headers, taken, tokens?.resource.challenge(exchange, bearerOf(headers) !== undefined))
   }
-  const verified = async (tokens: Tokens, token: string, address: string | undefined): Promise<Caller> => {
+  const verified = async (tokens: Tokens, token: string, exchange: Exchange): Promise<Caller> => {
     const found = await tokens.verify(token)
     if ('caller' in found) return found.caller
-    if (found.isGuess) wrongKeys.refuse(address, true)
-    throw found.refused
+    if (found.isGuess) wrongKeys.refuse(exchange.remoteAddress, true)
+    const { code, message } = found.refused
+    const { resource } = tokens
+    const challenge = code === 'forbidden' ? resource.challengeFor(exchange, 'any') : resource.challenge(exchange, true)
+    throw new AppError(code, message, { challenge })
   }
   const enter = (
     exchange: Exchange,
@@ -57,7 +63,11 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
       exchange.scopes = caller.scopes
     }
     limitRate?.(exchange)
-    if (match !== undefined && exchange.scopes !== undefined) assertScopes(exchange.scopes, match.route.scope)
+    if (match !== undefined && exchange.scopes !== undefined) {
+      const { scope } = match.route
+      const resource = caller?.caller.startsWith(tokenPrefix) === true ? tokens?.resource : undefined
+      assertScopes(exchange.scopes, scope, resource && (() => resource.challengeFor(exchange, scope)))
+    }
     return arrive(exchange, table, match)
   }
   const arrive = (exchange: Exchange, table: RouteTable, match: RouteMatch | undefined): Reply | undefined => {

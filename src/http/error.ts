@@ -60,7 +60,8 @@ export function errorHeaders(error: AppError): Record<string, string> {
   const retryAfter = error.retryAfterSeconds ?? (needsRetryAfter(error.code) ? 1 : undefined)
   if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
   if (error.allow !== undefined) headers.Allow = error.allow.join(', ')
-  if (error.code === 'unauthorized') headers['WWW-Authenticate'] = 'Bearer'
+  const challenge = error.challenge ?? (error.code === 'unauthorized' ? 'Bearer' : undefined)
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge
   return headers
 }
 

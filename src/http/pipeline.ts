@@ -12,6 +12,7 @@ import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
 import { createAddressOf, createIsProxy } from './security/address.ts'
+import { credentialOf } from './security/auth.ts'
 import { createWrongKeys } from './security/wrong-keys.ts'
 import { leave, writeStream } from './stream.ts'
 import { jsonType, writePlain } from './writer.ts'
@@ -45,7 +46,10 @@ export interface Pipeline {
 const clientLeftStatus = 499
 
 export function createPipeline(settings: KernelSettings): Pipeline {
-  const wrongKeys = createWrongKeys(settings)
+  const wrongKeys = createWrongKeys({
+    ...settings,
+    taken: credentialOf(settings.authKeys, settings.tokens !== undefined),
+  })
   const addressOf = createAddressOf(settings.trustProxy)
   const isProxy = createIsProxy(settings.trustProxy)
   let admit = createAdmit(settings, wrongKeys)

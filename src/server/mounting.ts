@@ -8,6 +8,7 @@ import type { Kernel } from '../http/kernel.ts'
 import { fixedPath, type RouteGroup } from '../http/meeting.ts'
 import type { Route } from '../http/router.ts'
 import { configurationUrl } from '../http/tokens/metadata.ts'
+import type { ProtectedResource } from '../http/tokens/resource.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { officialDocs } from '../protocols/a2a/official/docs.ts'
@@ -25,6 +26,7 @@ import { openaiDocs } from '../protocols/openai/docs.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
 import { responseDocs } from '../protocols/openai/responses/docs.ts'
 import { responseRoutes } from '../protocols/openai/responses/responses.ts'
+import { protectedResourceDocs, protectedResourceRoutes } from '../protocols/protected-resource.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import type { Audit } from '../service/audit/audit.ts'
 import type { Services } from '../service/services.ts'
@@ -63,6 +65,8 @@ export interface MountingOptions
   traced: boolean
   /** Absent when it is off. */
   audit: Audit | undefined
+  /** Present when tokens are taken. */
+  resource: ProtectedResource | undefined
 }
 
 export interface Mounting {
@@ -80,7 +84,7 @@ export interface Mounting {
 
 /** REST, A2A, useChat, AG-UI, OpenAI, MCP and the user's own routes; the user's win. */
 export function createMounting(options: MountingOptions): Mounting {
-  const { kernel, services, store, server, file, folder, folderRoutes, traced, audit, ...about } = options
+  const { kernel, services, store, server, file, folder, folderRoutes, traced, audit, resource, ...about } = options
   const servicesOf = servicesPerCaller(services, store, server, traced, audit)
   const { a2a, agUi, chat, openai, prefix, limits, runTimeoutMs } = server
   const isProtected = needsKey(server)
@@ -155,6 +159,7 @@ export function createMounting(options: MountingOptions): Mounting {
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
         ...(agUi ? agUiDocs(prefix, services.registry.ids()) : []),
         ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
+        ...(resource === undefined ? [] : protectedResourceDocs(resource)),
         ...(studio === undefined ? [] : studioDocs(studio.path)),
         ...(openaiSettings === undefined
           ? []
@@ -174,6 +179,7 @@ export function createMounting(options: MountingOptions): Mounting {
       ...apiRouteGroups(services, settings, servicesOf),
       { setting: 'server.a2a.prefix', routes: a2aOwn.filter((route) => !isFixed(route)) },
       { setting: fixedPath, routes: a2aOwn.filter(isFixed) },
+      { setting: fixedPath, routes: resource === undefined ? [] : protectedResourceRoutes(resource) },
       { setting: 'server.prefix', routes: [...chatOwn, ...agUiOwn] },
       {
         setting: 'server.openai.prefix',

@@ -52,7 +52,9 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
   /** Commands that may read the data folder get it from there. */
   const secret = socket?.secret ?? randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
-  const tokens = server.jwt && createTokens(server.jwt, { clock, logger })
+  const paths = server.mcp === false ? [] : [server.mcp.path]
+  const resource = { publicUrl: server.a2a.publicUrl, paths }
+  const tokens = server.jwt && createTokens(server.jwt, { clock, logger, resource })
   const metrics = createMetrics({ version, startedAtMs })
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
@@ -218,6 +220,7 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     folder: keptFolderOf(initial, program),
     traced: telemetry !== undefined,
     audit,
+    resource: tokens?.resource,
     folderRoutes: socket === undefined ? [] : folderRoutes(socket, config),
   }
   const mounting = createMounting(about)

@@ -217,6 +217,77 @@ test('OpenAPI and agent cards say how to get in', async () => {
   }
 })
 
+test('clients find out where tokens come from, for the server and its MCP server', async () => {
+  const { issuer, server, as } = await opened({ scopePrefix: 'as:' })
+  const { url } = server
+  const at = (path: string) => `${url}/.well-known/oauth-protected-resource${path}`
+  const ask = (path: string, headers: Record<string, string> = {}) => server.call('POST', path, {}, headers)
+  for (const [path, resource] of [
+    ['/mcp', '/mcp'],
+    [`${api}/agents/echo/run`, ''],
+    ['/v1/responses', ''],
+    [`${api}/a2a/agents/echo`, ''],
+    [`${api}/chat/echo`, ''],
+  ] as const) {
+    const missing = await ask(path)
+    expect([path, missing.status, missing.headers.get('www-authenticate')]).toEqual([
+      path,
+      401,
+      `Bearer resource_metadata="${at(resource)}"`,
+    ])
+    const wrong = await ask(path, { authorization: 'Bearer a.b.c' })
+    expect(wrong.headers.get('www-authenticate')).toBe(
+      `Bearer error="invalid_token", resource_metadata="${at(resource)}"`,
+    )
+    const { status, json } = await server.call('GET', new URL(at(resource)).pathname)
+    expect([status, json]).toEqual([
+      200,
+      {
+        resource: url + resource,
+        authorization_servers: [issuer.url],
+        bearer_methods_supported: ['header'],
+        scopes_supported: ['as:run', 'as:sessions', 'as:knowledge:read'],
+        resource_name: 'agentserve',
+      },
+    ])
+  }
+  const reader = as(await issuer.sign({ scope: 'as:knowledge:read' }))
+  const lacking = await reader('POST', `${api}/agents/echo/run`, { input: 'x' })
+  expect([lacking.status, lacking.headers.get('www-authenticate'), lacking.json.error.message]).toEqual([
+    403,
+    `Bearer error="insufficient_scope", scope="as:run", resource_metadata="${at('')}"`,
+    "Your token does not have the scope 'run'. Use a token that has it.",
+  ])
+  const operators = await reader('POST', `${api}/runs/none/again`, {})
+  expect(operators.headers.get('www-authenticate')).toContain('scope="boss"')
+})
+
+test('a server that takes keys only has nothing to tell of tokens', async () => {
+  const server = await startServer({ auth: { keys: ['the-key-of-operator'] } })
+  onTestFinished(() => server.close())
+  const missing = await server.call('GET', `${api}/me`)
+  expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  const path = '/.well-known/oauth-protected-resource'
+  expect((await server.call('GET', path)).status).toBe(401)
+  const as = { authorization: 'Bearer the-key-of-operator' }
+  expect((await server.call('GET', path, undefined, as)).status).toBe(404)
+})
+
+test('a server without keys speaks of tokens alone', async () => {
+  const { issuer, server, as } = await opened()
+  const words: string[] = [(await server.call('GET', `${api}/me`)).json.error.message]
+  let status = 0
+  for (let time = 0; time < 30 && status !== 429; time++) {
+    const answer = await as(time % 2 === 0 ? 'opaque' : 'a.b.c')('GET', `${api}/me`)
+    status = answer.status
+    words.push(answer.json.error.message)
+  }
+  expect(status).toBe(429)
+  words.push((await as(await issuer.sign({ scope: 'run' }))('GET', `${api}/sessions`)).json.error.message)
+  expect(words.filter((text) => /\bkeys?\b/i.test(text))).toEqual([])
+  expect(words[0]).toBe("This server requires a token. Send a valid one as 'Authorization: Bearer …'.")
+})
+
 test('the library of tokens is only loaded where they are used', () => {
   const folder = join(import.meta.dirname, '../../src')
   const kinds = readdirSync(folder, { recursive: true, encoding: 'utf8' })

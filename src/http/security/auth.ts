@@ -53,13 +53,29 @@ export function presentsKey(headers: IncomingHttpHeaders): boolean {
   return presentedKeys(headers).length > 0
 }
 
-export function unauthorized(headers: IncomingHttpHeaders, takesTokens = false): AppError {
-  const what = takesTokens ? 'API key or token' : 'API key'
-  const problem = presentsKey(headers) ? `The ${what} is not valid` : `This server requires an ${what}`
-  const how = takesTokens
-    ? "a valid token or key as 'Authorization: Bearer …', or a key as 'X-API-Key: …'"
-    : "a valid key as 'Authorization: Bearer …' or 'X-API-Key: …'"
-  return new AppError('unauthorized', `${problem}. Send ${how}.`)
+/** What a server takes. */
+export type Credential = 'key' | 'token' | 'either'
+
+const wanted: Readonly<Record<Credential, { what: string; how: string }>> = {
+  key: { what: 'API key', how: "a valid key as 'Authorization: Bearer …' or 'X-API-Key: …'" },
+  token: { what: 'token', how: "a valid one as 'Authorization: Bearer …'" },
+  either: {
+    what: 'API key or token',
+    how: "a valid token or key as 'Authorization: Bearer …', or a key as 'X-API-Key: …'",
+  },
+}
+
+export function credentialOf(authKeys: readonly unknown[], takesTokens: boolean): Credential {
+  if (!takesTokens) return 'key'
+  return authKeys.length === 0 ? 'token' : 'either'
+}
+
+export function unauthorized(headers: IncomingHttpHeaders, taken: Credential, challenge?: string): AppError {
+  const { what, how } = wanted[taken]
+  const problem = presentsKey(headers)
+    ? `The ${what} is not valid`
+    : `This server requires ${taken === 'token' ? 'a' : 'an'} ${what}`
+  return new AppError('unauthorized', `${problem}. Send ${how}.`, { challenge })
 }
 
 /** What stands after `Bearer` (RFC 6750, 2.1); tokens are accepted there alone. */

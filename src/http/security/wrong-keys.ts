@@ -2,6 +2,7 @@ import { AppError } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 import { networkOf } from './address.ts'
+import type { Credential } from './auth.ts'
 
 export interface WrongKeys {
   /** Counts a request with a wrong or missing key. Throws `rate_limited` if the address had too many. */
@@ -13,10 +14,17 @@ export interface WrongKeys {
 export interface WrongKeysOptions {
   clock: Clock
   logger: Logger
+  /** What the server takes. */
+  taken?: Credential | undefined
   /** Told with each line of the log. */
   onWrongKeys?: ((counted: { requests: number; addresses: number }) => void) | undefined
 }
 
+const words: Readonly<Record<Credential, { many: string; one: string }>> = {
+  key: { many: 'API keys', one: 'key' },
+  token: { many: 'tokens', one: 'token' },
+  either: { many: 'API keys or tokens', one: 'one' },
+}
 const maxInMinute = 20
 const minuteMs = 60_000
 /** Above this number the oldest entry is removed, so that the table does not grow with an attack. */
@@ -31,7 +39,8 @@ interface NetworkRecord {
  * After 20 wrong keys in a minute, requests from an address are refused for a minute, except with a right key. That
  * saves work and logs the attack, one line per minute; the length of the keys is what prevents guessing.
  */
-export function createWrongKeys({ clock, logger, onWrongKeys }: WrongKeysOptions): WrongKeys {
+export function createWrongKeys({ clock, logger, taken = 'key', onWrongKeys }: WrongKeysOptions): WrongKeys {
+  const { many, one } = words[taken]
   const networks = new Map<string, NetworkRecord>()
   let counted = 0
   let from = new Set<string>()
@@ -48,7 +57,7 @@ export function createWrongKeys({ clock, logger, onWrongKeys }: WrongKeysOptions
     clearTimeout(timer)
     timer = undefined
     if (counted === 0) return
-    logger.warn({ wrong_keys: counted, addresses: from.size }, 'requests had wrong API keys')
+    logger.warn({ wrong_keys: counted, addresses: from.size }, `requests had wrong ${many}`)
     onWrongKeys?.({ requests: counted, addresses: from.size })
     counted = 0
     from = new Set()
@@ -80,7 +89,7 @@ export function createWrongKeys({ clock, logger, onWrongKeys }: WrongKeysOptions
         if (hasKey) count(network, record, now)
         return
       }
-      throw new AppError('rate_limited', 'Too many wrong API keys from this address. Send a valid key, or wait.', {
+      throw new AppError('rate_limited', `Too many wrong ${many} from this address. Send a valid ${one}, or wait.`, {
         retryAfterSeconds: (record.untilMs - now) / 1000,
       })
     },

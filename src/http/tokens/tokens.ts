@@ -5,13 +5,22 @@ import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../security/auth.ts'
 import { callerOf } from './claims.ts'
 import { IssuerKeys, type KeysState } from './issuer-keys.ts'
+import { type ProtectedResource, protectedResource, type ResourceOptions } from './resource.ts'
 import type { TokenSettings } from './settings.ts'
 
 /** `isGuess`: the issuer has not made it, so it counts like a wrong key. */
 export type Verified = { caller: Caller } | { refused: AppError; isGuess: boolean }
 
+export interface TokensOptions {
+  clock: Clock
+  logger: Logger
+  resource?: ResourceOptions | undefined
+}
+
 /** Checks JSON Web Tokens (RFC 7519) of one OpenID Connect provider. */
 export interface Tokens {
+  /** What clients are told of how to get a token. */
+  readonly resource: ProtectedResource
   /** Begins to read the issuer's keys, without waiting for them. */
   open(): void
   close(): Promise<void>
@@ -30,7 +39,7 @@ const types: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/jwt'
 const longestToken = 8 * 1024
 const form = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-export function createTokens(settings: TokenSettings, { clock, logger }: { clock: Clock; logger: Logger }): Tokens {
+export function createTokens(settings: TokenSettings, { clock, logger, resource }: TokensOptions): Tokens {
   const keys = new IssuerKeys(settings.issuer, clock, logger)
   const skewSeconds = settings.clockSkew / 1000
 
@@ -63,6 +72,7 @@ export function createTokens(settings: TokenSettings, { clock, logger }: { clock
   }
 
   return {
+    resource: protectedResource(settings, resource),
     open: () => keys.open(),
     close: () => keys.close(),
     state: () => keys.state,

@@ -548,6 +548,8 @@ const ofEverybody = new Set([
   'reindexKnowledge',
   'getKnowledgeStatus',
   'getMe',
+  'getProtectedResource',
+  'getProtectedResourceOfMcp',
   'getHealth',
   'getReadiness',
   'getHome',

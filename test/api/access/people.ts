@@ -29,7 +29,8 @@ async function credentialsOf(users: readonly string[], by: Credentials) {
   if (by === 'keys') {
     const keys = users.map((userId) => ({ key: `key-of-${userId}`, userId, scopes: [...mayAll] }))
     return {
-      auth: { keys: ['key-of-operator', ...keys] },
+      // Nobody's tokens, beside the keys: their routes are walked, too.
+      auth: { keys: ['key-of-operator', ...keys], jwt: { issuer: 'http://127.0.0.1:9', audience } },
       textOf: (who: string) => `key-of-${who}`,
       close: async () => {},
     }

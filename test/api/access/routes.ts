@@ -3,6 +3,7 @@ import { apiRoutes } from '../../../src/api/routes.ts'
 import { studioDocs, studioRoutes } from '../../../src/api/server/studio.ts'
 import type { Access } from '../../../src/core/access/scope.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { protectedResource } from '../../../src/http/tokens/resource.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import { officialDocs } from '../../../src/protocols/a2a/official/docs.ts'
@@ -20,6 +21,7 @@ import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
 import { responseDocs } from '../../../src/protocols/openai/responses/docs.ts'
 import { responseRoutes } from '../../../src/protocols/openai/responses/responses.ts'
+import { protectedResourceDocs, protectedResourceRoutes } from '../../../src/protocols/protected-resource.ts'
 import { systemTimers } from '../../../src/runtime/timers.ts'
 import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
@@ -41,6 +43,10 @@ const never = () => {
 export function mountedRoutes(): MountedRoute[] {
   const services = { registry: { ids: () => [] }, knowledge: {} } as unknown as Services
   const a2aPrefix = '/api/v1/a2a'
+  const resource = protectedResource(
+    { issuer: '', audience: [], userClaim: 'sub', scopePrefix: '', clockSkew: 0 },
+    { paths: ['/mcp'] },
+  )
   const extraDocs = [
     ...a2aDocs(a2aPrefix),
     ...officialDocs(a2aPrefix, false),
@@ -51,6 +57,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...mcpDocs('/mcp'),
     ...responseDocs('/v1'),
     ...studioDocs('/studio'),
+    ...protectedResourceDocs(resource),
   ]
   const settings: ApiSettings = {
     prefix: '/api/v1',
@@ -122,6 +129,7 @@ export function mountedRoutes(): MountedRoute[] {
     // Not the refusals of other methods.
     ...createMcp(mcp).routes.filter(({ method }) => method === 'POST'),
     // Not every address of its page.
+    ...protectedResourceRoutes(resource),
     ...studioRoutes(studio).filter(({ path }) => !path.endsWith('/**')),
   ].map((route) => {
     const { method, scope, timeoutMs } = route

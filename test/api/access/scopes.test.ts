@@ -95,7 +95,7 @@ describe.each(['key', 'token'])('the server lets each kind of %s do what the tab
     }
     const auth =
       issuer === undefined
-        ? { keys: kinds.flatMap(({ key }) => key ?? []) }
+        ? { keys: kinds.flatMap(({ key }) => key ?? []), jwt: { issuer: 'http://127.0.0.1:9', audience } }
         : {
             jwt: {
               issuer: issuer.url,

@@ -99,10 +99,11 @@ describe('keys', () => {
 
 test('says where a token goes, and where a key', () => {
   const header = "'Authorization: Bearer …'"
-  expect(unauthorized({}).message).toBe(
+  expect(unauthorized({}, 'key').message).toBe(
     `This server requires an API key. Send a valid key as ${header} or 'X-API-Key: …'.`,
   )
-  expect(unauthorized({}, true).message).toBe(
+  expect(unauthorized({}, 'token').message).toBe(`This server requires a token. Send a valid one as ${header}.`)
+  expect(unauthorized({}, 'either').message).toBe(
     `This server requires an API key or token. Send a valid token or key as ${header}, or a key as 'X-API-Key: …'.`,
   )
 })

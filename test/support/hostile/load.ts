@@ -18,6 +18,8 @@ export interface HostileFindings {
 }
 
 const forEverybody = new Set([
+  'getProtectedResource',
+  'getProtectedResourceOfMcp',
   'getHealth',
   'getReadiness',
   'getHome',
