@@ -2,7 +2,9 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
+import { silenceOf } from '../../core/knowledge/silence.ts'
 import type { SearchAnswer } from '../../wire/knowledge.ts'
+import { formatScore } from '../parts/format.ts'
 import { type Hit, Hits, whereOf } from '../parts/hits.tsx'
 import { type Asked, readFilters } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
@@ -111,7 +113,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
     return <p class="more">Search as agents do, and see why each passage has its rank.</p>
   if (found.state === 'searching') return <p class="more appears">Searching…</p>
   if (found.state === 'failed') return <p role="alert">{found.error}</p>
-  const { results, mode, skipped = [] } = found.answer
+  const { results, mode, trace, skipped = [] } = found.answer
   if (results.length === 0) {
     const { filters, ...rest } = query
     return (
@@ -130,6 +132,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
   }
   const words = results[0]?.explain?.words ?? []
   const hits = results.map(toHit)
+  const silence = trace?.fit && silenceOf(trace.fit)
   const lists = [...new Set(hits.flatMap((hit) => Object.keys(hit.lists)))]
   const open = ({ id }: Hit) => {
     const hit = results.find(({ chunk_id }) => chunk_id === id)
@@ -141,6 +144,12 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
         {results.length} {results.length === 1 ? 'passage' : 'passages'} · {mode}
         {words.length === 0 ? '' : ` · words looked for: ${words.join(', ')}`}
       </p>
+      {silence === undefined ? null : (
+        <p class="failure">
+          An agent without a model quotes nothing: the fit is {formatScore(silence.score)}, and needs to be at least{' '}
+          {formatScore(silence.threshold)}.
+        </p>
+      )}
       {skipped.map(({ list, reason }) => (
         <p key={list} class="failure">
           Without the list <code>{list}</code>: {reason}

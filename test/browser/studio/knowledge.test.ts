@@ -136,6 +136,18 @@ test('filters that are no JSON are told at their field; nothing found says for w
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
+test('a search says when an agent without a model would quote nothing, and when it would not', async () => {
+  const { page, ...visited } = await open('/studio/knowledge?q=winter%20opens')
+  await page.getByText(/words looked for/).waitFor()
+  expect(await page.getByText('An agent without a model').count()).toBe(0)
+  await page.getByRole('searchbox', { name: 'Search the documents' }).fill('football in summer by penalty and referee')
+  await page.keyboard.press('Enter')
+  const silent = page.getByText('An agent without a model quotes nothing: the fit is 0.')
+  await silent.waitFor()
+  expect(await silent.textContent()).toMatch(/the fit is 0\.\d+, and needs to be at least 0\.50\.$/)
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
 test('what is in documents, and their names, is text', async () => {
   const { page, ...visited } = await open('/studio/knowledge?q=parrot')
   await page.getByRole('button', { name: /name/ }).first().click()
