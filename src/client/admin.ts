@@ -2,7 +2,7 @@ import { type AuditClient, createAuditClient } from './audit.ts'
 import { createFactsClient, type FactsClient } from './facts.ts'
 import { linesOf } from './session-copies.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
-import { toNetworkError } from './transport/error.ts'
+import { toNetworkError } from './transport/network-error.ts'
 
 /** For keys with the scope `admin`. */
 export interface AdminClient {

@@ -4,11 +4,12 @@ import { type AgentsClient, createAgentsClient } from './agents.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import type { LiveOptions, LiveStream } from './live.ts'
 import { openPageClient } from './page.ts'
+import { withRenamed } from './renamed.ts'
 import { createRunStreams } from './run-stream.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
 import { createSchedulesClient, type SchedulesClient } from './schedules.ts'
 import { createServerClient, type ServerClient } from './server.ts'
-import type { SessionsClient } from './sessions.ts'
+import { createSessionsClient, type SessionsClient } from './sessions.ts'
 import type { TestsClient } from './tests.ts'
 import type { OpenTransport, Transport } from './transport/transport.ts'
 
@@ -69,7 +70,8 @@ export function clientOver(
   return {
     ...client,
     agents: createAgentsClient(connection, prefix, streams),
-    runs: createRunsClient(connection, prefix, streams.follow),
+    sessions: createSessionsClient(connection, prefix),
+    runs: withRenamed(createRunsClient(connection, prefix, streams.follow)),
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? '/health'),

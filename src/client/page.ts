@@ -8,15 +8,16 @@ import { createRunEvents, type RunEvents } from './run-events.ts'
 import { createRunsClient, type RunsClientOver } from './runs.ts'
 import { createPageSchedulesClient, type PageSchedulesClient } from './schedules.ts'
 import { readMe } from './server.ts'
-import { createSessionsClient } from './sessions.ts'
+import { createPageSessionsClient, type PageSessionsClient } from './sessions.ts'
 import { createTestsClient } from './tests.ts'
 import { Connection } from './transport/connection.ts'
 import type { OpenTransport } from './transport/transport.ts'
 
 /** What a page in a browser needs, so that it need not load the rest. */
-export interface PageClient extends Pick<Client, 'sessions' | 'tests' | 'me' | 'live' | 'close'> {
+export interface PageClient extends Pick<Client, 'tests' | 'me' | 'live' | 'close'> {
   agents: PageAgentsClient
   users: { facts: FactsClient }
+  sessions: PageSessionsClient
   knowledge: PageKnowledgeClient
   schedules: PageSchedulesClient
   runs: RunsClientOver<AsyncIterable<RunEvent>>
@@ -47,7 +48,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
   const client: PageClient = {
     agents: createPageAgentsClient(connection, prefix),
     users: { facts: createFactsClient(connection, prefix) },
-    sessions: createSessionsClient(connection, prefix),
+    sessions: createPageSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, events.follow),
     knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),
     tests: createTestsClient(connection, prefix, silenceMs),

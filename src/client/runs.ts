@@ -1,4 +1,3 @@
-import { AppError } from '../core/error.ts'
 import type { RunStatus } from '../core/run.ts'
 import type { AgainRequest, AgainStarted, KeepRequest, RunKept } from '../wire/again.ts'
 import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
@@ -65,7 +64,7 @@ export function createRunsClient<EVENTS>(
   follow: (runId: string, after: number, options: StreamOptions) => Promise<EVENTS>,
 ): RunsClientOver<EVENTS> {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
-  const client: RunsClientOver<EVENTS> = {
+  return {
     get: (runId, options) => connection.get(runPath(runId), options),
     list: (filter, options) => connection.list(`${prefix}/runs`, filter, options),
     cancel: (runId, reason, options) =>
@@ -78,16 +77,4 @@ export function createRunsClient<EVENTS>(
     events: (runId, options = {}) => follow(runId, options.after ?? 0, options),
     trace: (runId, { call, ...options } = {}) => connection.list(`${runPath(runId)}/trace`, { call }, options),
   }
-  return Object.setPrototypeOf(client, moved) as RunsClientOver<EVENTS>
-}
-
-/** Methods that were renamed: calling one names the new method. */
-const moved = {
-  start: () => refuse('start', 'run'),
-  background: () => refuse('background', 'background'),
-  stream: () => refuse('stream', 'stream'),
-}
-
-function refuse(old: string, name: string): never {
-  throw new AppError('invalid_request', `client.runs.${old}() is now called client.agents.${name}(): rename it.`)
 }

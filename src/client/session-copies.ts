@@ -1,6 +1,6 @@
 import type { ForkSessionRequest, Session } from '../wire/session.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
-import { toNetworkError } from './transport/error.ts'
+import { toNetworkError } from './transport/network-error.ts'
 
 const mediaType = 'application/x-ndjson'
 

@@ -120,38 +120,24 @@ export interface SummaryClient {
   schedule(sessionId: string, options?: CallOptions): Promise<SummaryScheduled>
 }
 
-export function createSessionsClient(connection: Connection, prefix: string): SessionsClient {
-  const path = (sessionId: string, rest = '') => `${prefix}/sessions/${encodeURIComponent(sessionId)}${rest}`
-  const get = (sessionId: string, options?: CallOptions) =>
-    connection.answer<Session>({ ...options, method: 'GET', path: path(sessionId), repeat: 'safe' })
+/** Without what a page has no use for. */
+export type PageSessionsClient = Omit<
+  SessionsClient,
+  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'runs' | 'test' | 'summary'
+> & {
+  update(sessionId: string, change: UpdateSessionRequest, options?: CallOptions): Promise<Session>
+}
 
+export function createPageSessionsClient(connection: Connection, prefix: string): PageSessionsClient {
+  const path = pathsOf(prefix)
   return {
-    create: (session = {}, options) => connection.post(`${prefix}/sessions`, session, 'keyed', options),
-    get: async (sessionId, options) => (await get(sessionId, options)).value,
-    async getTagged(sessionId, options) {
-      const { value, headers } = await get(sessionId, options)
-      return { session: value, etag: headers.etag }
-    },
-    update: (sessionId, change, { ifMatch, ...options } = {}) =>
-      connection.json({
-        ...options,
-        method: 'PUT',
-        path: path(sessionId),
-        body: change,
-        headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
-        // A retry would find the ETag changed by the first attempt.
-        repeat: ifMatch === undefined ? 'safe' : 'never',
-      }),
+    get: (sessionId, options) => connection.get(path(sessionId), options),
+    update: (sessionId, change, options) =>
+      connection.json({ ...options, method: 'PUT', path: path(sessionId), body: change, repeat: 'safe' }),
     delete: (sessionId, options) =>
       connection.json({ ...options, method: 'DELETE', path: path(sessionId), repeat: 'never' }),
     list: (filter?: SessionListFilter, options?: PageOptions) =>
       connection.list<SessionList & SessionHeadList>(`${prefix}/sessions`, filter, options),
-    reuse: (sessionId, owners, options) => connection.post(path(sessionId, '/reuse'), owners, 'safe', options),
-    unshare: async (sessionId, kind, ownerId, options) => {
-      const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)
-      await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
-    },
-    prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     ...createSessionCopiesClient(connection, prefix),
     search: (query, filter, options) => connection.list(`${prefix}/messages`, { ...filter, q: query }, options),
     history: (sessionId, { interactions, before, events, replaced, ...options } = {}) =>
@@ -172,10 +158,43 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       const media_type = headers['content-type'] ?? 'application/octet-stream'
       return { bytes, media_type, name: fileName(headers['content-disposition'] ?? '') }
     },
+  }
+}
+
+export function createSessionsClient(connection: Connection, prefix: string): SessionsClient {
+  const path = pathsOf(prefix)
+  return {
+    ...createPageSessionsClient(connection, prefix),
+    create: (session = {}, options) => connection.post(`${prefix}/sessions`, session, 'keyed', options),
+    async getTagged(sessionId, options) {
+      const call = { ...options, method: 'GET', path: path(sessionId), repeat: 'safe' } as const
+      const { value, headers } = await connection.answer<Session>(call)
+      return { session: value, etag: headers.etag }
+    },
+    update: (sessionId, change, { ifMatch, ...options } = {}) =>
+      connection.json({
+        ...options,
+        method: 'PUT',
+        path: path(sessionId),
+        body: change,
+        headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+        // A retry would find the ETag changed by the first attempt.
+        repeat: ifMatch === undefined ? 'safe' : 'never',
+      }),
+    reuse: (sessionId, owners, options) => connection.post(path(sessionId, '/reuse'), owners, 'safe', options),
+    unshare: async (sessionId, kind, ownerId, options) => {
+      const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)
+      await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
+    },
+    prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
     test: (sessionId, options) => connection.get(path(sessionId, '/test'), options),
     summary: createSummaryClient(connection, path),
   }
+}
+
+function pathsOf(prefix: string) {
+  return (sessionId: string, rest = '') => `${prefix}/sessions/${encodeURIComponent(sessionId)}${rest}`
 }
 
 function createSummaryClient(

@@ -1,4 +1,4 @@
-import { isUndelivered, toNetworkError } from '../../client/transport/error.ts'
+import { isUndelivered, toNetworkError } from '../../client/transport/network-error.ts'
 import type { ClientResponse, Transport } from '../../client/transport/transport.ts'
 import { leavingHeader } from '../../core/access/server-proof.ts'
 import { AppError } from '../../core/error.ts'

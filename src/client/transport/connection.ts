@@ -1,9 +1,10 @@
 import { AppError } from '../../core/error.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Deadline } from './deadline.ts'
-import { errorOf, toNetworkError, toServerError } from './error.ts'
+import { errorOf, toServerError } from './error.ts'
 import { parse } from './json.ts'
 import { newKey } from './key.ts'
+import { toNetworkError } from './network-error.ts'
 import { isAtWork, mayRepeat, type Repeat, waitMsBefore } from './retry.ts'
 import type { ClientRequest, ClientResponse, Transport } from './transport.ts'
 

@@ -1,5 +1,6 @@
 import { type AppError, isAppError } from '../../core/error.ts'
-import { isUndelivered, ServerError } from './error.ts'
+import { ServerError } from './error.ts'
+import { isUndelivered } from './network-error.ts'
 
 const firstWaitMs = 100
 const longestWaitMs = 5000

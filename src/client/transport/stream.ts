@@ -3,7 +3,8 @@ import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { parseSse, type SseEvent } from '../../core/sse.ts'
 import { pause } from '../../runtime/abort.ts'
 import type { Connection, OpenAnswer } from './connection.ts'
-import { toNetworkError, withRun } from './error.ts'
+import { withRun } from './error.ts'
+import { toNetworkError } from './network-error.ts'
 import { isPassing } from './retry.ts'
 
 export const defaultReconnects = 5

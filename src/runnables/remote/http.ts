@@ -1,5 +1,6 @@
 import { Deadline } from '../../client/transport/deadline.ts'
-import { toNetworkError, toRetryAfter } from '../../client/transport/error.ts'
+import { toRetryAfter } from '../../client/transport/error.ts'
+import { toNetworkError } from '../../client/transport/network-error.ts'
 import { readStream } from '../../client/transport/stream.ts'
 import type { ClientResponse } from '../../client/transport/transport.ts'
 import { createUndiciTransport } from '../../client/transport/undici.ts'
