@@ -41,7 +41,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const trouble = aboutRun(a)
   const b = others[chosen] ?? others[0]
   const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
-  const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
+  const place = { page: 'again', runId, from } as const
   const { client } = studio
   const send = (sent: Promise<unknown>) => {
     setSending(true)
@@ -77,7 +77,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
           opened={a}
           from={from}
           isSending={isSending}
-          onFrom={(seq) => studio.go({ page: 'again', runId, tries: [], ...(seq > 0 && { from: seq }) }, true)}
+          onFrom={(seq) => studio.go({ page: 'again', runId, tries: [], from: seq || undefined }, true)}
           onStart={start}
         />
       )}

@@ -114,8 +114,8 @@ function KnowledgeFact({
   const { mode, limit, filters, collection } = knowledge
   const query = {
     limit,
-    ...(filters !== null && { filters: JSON.stringify(filters) }),
-    ...(collection !== null && { collection }),
+    filters: filters === null ? undefined : JSON.stringify(filters),
+    collection: collection ?? undefined,
   }
   return (
     <>

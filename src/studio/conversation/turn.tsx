@@ -125,7 +125,7 @@ export function TurnView({
           type="button"
           class="quiet"
           aria-expanded={isOpen}
-          onClick={() => studio.go({ ...session, ...(!isOpen && { runId }) })}
+          onClick={() => studio.go({ ...session, runId: isOpen ? undefined : runId })}
         >
           <Status status={run.status} /> {summaryOf(turn)}
         </button>

@@ -53,7 +53,7 @@ export function DocumentList({ studio, base, address }: DocumentListProps): JSX.
           const name = new FormData(event.currentTarget).get('collection')
           const { collection: _before, ...rest } = query
           const collection = typeof name === 'string' ? name.trim() : ''
-          studio.go({ page: 'knowledge', query: { ...rest, ...(collection !== '' && { collection }) } })
+          studio.go({ page: 'knowledge', query: { ...rest, collection: collection || undefined } })
         }}
       >
         <label>

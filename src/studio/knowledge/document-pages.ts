@@ -57,8 +57,8 @@ export class DocumentPages {
   #read(cursor: string | null): void {
     const reading = new AbortController()
     this.#reading = reading
-    const filter = this.#collection === undefined ? {} : { collection: this.#collection }
-    const page = { limit: pageSize, signal: reading.signal, ...(cursor !== null && { cursor }) }
+    const filter = { collection: this.#collection }
+    const page = { limit: pageSize, signal: reading.signal, cursor: cursor ?? undefined }
     this.#client.knowledge.documents.list(filter, page).then(
       ({ documents, next_cursor: next }) => {
         if (this.#reading !== reading) return

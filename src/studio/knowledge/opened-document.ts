@@ -85,11 +85,7 @@ export class OpenedDocument {
   #page(before: readonly Chunk[]): void {
     const { signal } = this.#readingPage
     this.#isReadingPage = true
-    const page = {
-      limit: pageSize,
-      signal,
-      ...(before.length > 0 && this.#cursor !== null && { cursor: this.#cursor }),
-    }
+    const page = { limit: pageSize, signal, cursor: this.#cursor ?? undefined }
     this.#client.knowledge.chunks(this.documentId, page).then(
       ({ chunks, next_cursor: next }) => {
         if (signal.aborted) return

@@ -45,11 +45,11 @@ export function Query({ studio, base, address }: QueryProps): JSX.Element {
     const limit = Number(textOf('limit'))
     const { collection } = query
     ask({
-      ...(q !== undefined && { q }),
-      ...(mode !== undefined && mode !== 'hybrid' && { mode }),
-      ...(limit > 0 && limit !== 10 && { limit }),
-      ...(filters !== undefined && { filters }),
-      ...(collection !== undefined && { collection }),
+      q,
+      mode: mode === 'hybrid' ? undefined : mode,
+      limit: limit > 0 && limit !== 10 ? limit : undefined,
+      filters,
+      collection,
     })
   }
   return (

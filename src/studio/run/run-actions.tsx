@@ -27,14 +27,14 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   const isStep = opened.events.steps.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
   const again =
     isOver && studio.me.value?.can.again === true
-      ? ({ page: 'again', runId, tries: [], ...(isStep && seq !== undefined && { from: seq }) } as const)
+      ? ({ page: 'again', runId, tries: [], from: isStep ? seq : undefined } as const)
       : undefined
   const mayWatch = isOver && studio.canWatch
   const watch = () => studio.watch(runId)
   const same = (from?: number) => {
     setProblem('')
-    const place = { page: 'again', runId, ...(from !== undefined && { from }) } as const
-    studio.client.runs.again(runId, from === undefined ? {} : { from }).then(
+    const place = { page: 'again', runId, from } as const
+    studio.client.runs.again(runId, { from }).then(
       ({ runs }) => studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }),
       (error: unknown) => setProblem(messageOf(error)),
     )

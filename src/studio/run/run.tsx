@@ -270,10 +270,9 @@ function keyAt(tree: RunTree, { inside = tree.runId, seq }: Chosen): string | un
 }
 
 function placeOf(address: Chosen, runId: string, inner: string, seq: number | undefined): Chosen {
-  const { inside: _inside, seq: _seq, ...rest } = address
-  return { ...rest, ...(seq !== undefined && { seq }), ...(inner !== runId && { inside: inner }) }
+  return { ...address, seq, inside: inner === runId ? undefined : inner }
 }
 
 function withoutStep({ sessionId, filter }: Chosen): Chosen {
-  return { page: 'chats', filter, ...(sessionId !== undefined && { sessionId }) }
+  return { page: 'chats', filter, sessionId }
 }

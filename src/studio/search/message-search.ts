@@ -78,7 +78,7 @@ export class MessageSearch {
       const { messages, next_cursor } = await this.#client.sessions.search(
         this.#text,
         {},
-        { limit: pageSize, signal, ...(this.#cursor !== undefined && { cursor: this.#cursor }) },
+        { limit: pageSize, signal, cursor: this.#cursor },
       )
       if (signal.aborted) return
       this.#cursor = next_cursor ?? undefined

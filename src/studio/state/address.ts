@@ -4,23 +4,29 @@ export type Address =
   | {
       page: 'chats'
       isNew?: true
-      sessionId?: string
-      runId?: string
-      seq?: number
-      inside?: string
-      view?: View
+      sessionId?: string | undefined
+      runId?: string | undefined
+      seq?: number | undefined
+      inside?: string | undefined
+      view?: View | undefined
       filter: Filter
     }
   /** A session in a file: which one, no address can say. */
-  | { page: 'file'; runId?: string; seq?: number; inside?: string; view?: View }
+  | {
+      page: 'file'
+      runId?: string | undefined
+      seq?: number | undefined
+      inside?: string | undefined
+      view?: View | undefined
+    }
   | { page: 'run'; runId: string }
   | { page: 'search'; text: string }
-  | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
-  | { page: 'agents'; agentId?: string }
+  | { page: 'knowledge'; query: Asked; documentId?: string | undefined; chunkId?: string | undefined }
+  | { page: 'agents'; agentId?: string | undefined }
   | { page: 'diff'; runA: string; runB: string }
   /** `tries`: the runs that repeat it, beside it. */
-  | { page: 'again'; runId: string; from?: number; tries: readonly string[] }
-  | { page: 'tests'; name?: string }
+  | { page: 'again'; runId: string; from?: number | undefined; tries: readonly string[] }
+  | { page: 'tests'; name?: string | undefined }
   /** What the saves of files change. */
   | { page: 'watch' }
   | { page: 'unknown' }
@@ -30,21 +36,21 @@ export const views = ['prompt', 'passages', 'tools', 'gave', 'settings', 'raw'] 
 export type View = (typeof views)[number]
 
 export interface Filter {
-  agent?: string
-  status?: string
+  agent?: string | undefined
+  status?: string | undefined
   /** A day, as `2026-11-23`: sessions that have not changed since. */
-  before?: string
+  before?: string | undefined
 }
 
 /** A search in the knowledge base, as its fields are filled in. */
 export interface Asked {
-  q?: string
-  mode?: string
-  limit?: number
+  q?: string | undefined
+  mode?: string | undefined
+  limit?: number | undefined
   /** An object as JSON. */
-  filters?: string
+  filters?: string | undefined
   /** Also of the documents that are listed. */
-  collection?: string
+  collection?: string | undefined
 }
 
 /** As many as the server starts at once. */
@@ -82,13 +88,11 @@ export function readAddress(path: string, search: string): Address {
     case 'knowledge':
       return readKnowledge(rest, query)
     case 'agents':
-      return rest.length > 1
-        ? { page: 'unknown' }
-        : { page: 'agents', ...(rest[0] !== undefined && { agentId: rest[0] }) }
+      return rest.length > 1 ? { page: 'unknown' } : { page: 'agents', agentId: rest[0] }
     case 'watch':
       return { page: rest.length === 0 ? 'watch' : 'unknown' }
     case 'tests':
-      return rest.length > 1 ? { page: 'unknown' } : { page: 'tests', ...(rest[0] !== undefined && { name: rest[0] }) }
+      return rest.length > 1 ? { page: 'unknown' } : { page: 'tests', name: rest[0] }
     default:
       return { page: 'unknown' }
   }
@@ -103,15 +107,14 @@ function readChat([sessionId, second, runId, third, seq, ...more]: string[], que
   if (third !== 'e' || !/^\d{1,15}$/.test(seq ?? '')) return { page: 'unknown' }
   const view = views.find((one) => one === query.get('view'))
   // The run inside, if the step is one of its own.
-  const inside = query.get('run')
-  const chosen = { seq: Number(seq), ...(inside && { inside }), ...(view !== undefined && { view }) }
-  return { page: 'chats', sessionId, runId, ...chosen, filter }
+  const inside = query.get('run') || undefined
+  return { page: 'chats', sessionId, runId, seq: Number(seq), inside, ...(view && { view }), filter }
 }
 
 function readAgain(runId: string, query: URLSearchParams): Address {
   const from = Number(query.get('from'))
   const tries = (query.get('try') ?? '').split(',').filter((id) => id !== '')
-  return { page: 'again', runId, ...(Number.isInteger(from) && from > 0 && { from }), tries: tries.slice(0, mostTries) }
+  return { page: 'again', runId, from: isCount(from) ? from : undefined, tries: tries.slice(0, mostTries) }
 }
 
 /** A place in a conversation. */
@@ -191,27 +194,23 @@ function placeOf(address: Address): Place {
 }
 
 function readFilter(query: URLSearchParams): Filter {
-  const agent = query.get('agent')
-  const status = query.get('status')
-  const before = query.get('before')
-  const isDay = before !== null && /^\d{4}-\d\d-\d\d$/.test(before) && !Number.isNaN(Date.parse(before))
-  return { ...(agent && { agent }), ...(status && { status }), ...(isDay && { before }) }
+  const { agent, status, before = '' } = textsOf(query)
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(before) && !Number.isNaN(Date.parse(before))
+  return { agent, status, before: isDay ? before : undefined }
 }
 
 function readAsked(query: URLSearchParams): Asked {
-  const q = query.get('q')
-  const mode = query.get('mode')
-  const limit = Number(query.get('limit'))
-  const isLimit = Number.isInteger(limit) && limit > 0
-  const filters = query.get('filters')
-  const collection = query.get('collection')
-  return {
-    ...(q && { q }),
-    ...(mode && { mode }),
-    ...(isLimit && { limit }),
-    ...(filters && { filters }),
-    ...(collection && { collection }),
-  }
+  const { q, mode, limit, filters, collection } = textsOf(query)
+  return { q, mode, limit: isCount(Number(limit)) ? Number(limit) : undefined, filters, collection }
+}
+
+/** Those that are not empty. */
+function textsOf(query: URLSearchParams): Partial<Record<string, string>> {
+  return Object.fromEntries([...query].filter(([, value]) => value !== ''))
+}
+
+function isCount(number: number): boolean {
+  return Number.isInteger(number) && number > 0
 }
 
 function decode(part: string): string | undefined {

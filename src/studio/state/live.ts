@@ -133,7 +133,7 @@ export class LiveReader {
       followSessions: this.#session === undefined ? [] : [this.#session],
       children: true,
       reconnects: 0,
-      ...(this.#lastEventId !== undefined && { lastEventId: this.#lastEventId }),
+      lastEventId: this.#lastEventId,
     })
     for await (const event of stream) {
       if (signal.aborted) return

@@ -118,7 +118,7 @@ export class RunTree {
   async readHeads(runId: string): Promise<void> {
     let cursor: string | undefined
     do {
-      const options = { signal: this.#signal, limit: atOnce, ...(cursor !== undefined && { cursor }) }
+      const options = { signal: this.#signal, limit: atOnce, cursor }
       const page = await this.#client.runs.list({ parent_run_id: runId, again: true }, options)
       for (const run of page.runs) this.#of(run.run_id).head = run
       cursor = page.next_cursor ?? undefined

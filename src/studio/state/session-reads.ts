@@ -75,7 +75,7 @@ export class SessionReads {
     }
     const { signal } = reading
     this.#client.sessions
-      .list(this.#asked(filter, cursor === null), { limit, signal, ...(cursor !== null && { cursor }) })
+      .list(this.#asked(filter, cursor === null), { limit, signal, cursor: cursor ?? undefined })
       .then(
         (answer) => whenAsked(() => took(answer, this.#present(answer.sessions))),
         (error: unknown) => whenAsked(() => failed(error)),
@@ -94,8 +94,8 @@ export class SessionReads {
       view: 'head' as const,
       total,
       ...(agent !== undefined && { [`${this.#kindOf(agent)}_id`]: agent }),
-      ...(status !== undefined && { status: status as RunStatus }),
-      ...(before !== undefined && { updated_before: endOf(before) }),
+      status: status as RunStatus | undefined,
+      updated_before: before === undefined ? undefined : endOf(before),
     }
   }
 }

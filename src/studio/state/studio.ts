@@ -208,8 +208,8 @@ export class Studio {
     const { approved, input, reason } = unnamed ?? {}
     const said = input ?? reason
     await this.client.runs.resume(runId, {
-      ...(approved !== undefined && { approved }),
-      ...(said !== undefined && { input: said }),
+      approved,
+      input: said,
       ...(Object.keys(answers).length > 0 && { answers }),
       background: true,
     })

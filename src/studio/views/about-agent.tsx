@@ -105,7 +105,7 @@ function askedFor(value: Json): AskedFor {
 
 /** To the document that was added last, of a section of it if it has one: a few words of its own, which any search finds. */
 async function questionTo({ client }: Studio, collection: string | undefined): Promise<string | undefined> {
-  const { documents } = await client.knowledge.documents.list({ ...(collection && { collection }) }, { limit: 5 })
+  const { documents } = await client.knowledge.documents.list({ collection: collection || undefined }, { limit: 5 })
   for (const { document_id: documentId, reader_metadata: about } of documents) {
     const { title } = about
     if (typeof title !== 'string' || title.trim() === '') continue

@@ -88,7 +88,7 @@ function closeOne(studio: Studio): void {
   if (address.page === 'file' && address.runId !== undefined) studio.go({ page: 'file' })
   if (address.page !== 'chats') return
   const { sessionId, runId, filter } = address
-  if (runId !== undefined) studio.go({ page: 'chats', ...(sessionId !== undefined && { sessionId }), filter })
+  if (runId !== undefined) studio.go({ page: 'chats', sessionId, filter })
   else if (document.querySelector('.shell > .sessions')?.checkVisibility() === false) {
     studio.go({ page: 'chats', filter })
   }

@@ -38,7 +38,7 @@ async function readCalls(studio: Studio, runId: string): Promise<Map<string, Tra
   const calls = new Map<string, TracedCall>()
   let cursor: string | undefined
   do {
-    const page = await studio.client.runs.trace(runId, { limit: 100, ...(cursor !== undefined && { cursor }) })
+    const page = await studio.client.runs.trace(runId, { limit: 100, cursor })
     for (const call of page.calls) calls.set(call.call_id, call)
     cursor = page.next_cursor ?? undefined
   } while (cursor !== undefined)
