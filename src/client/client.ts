@@ -2,7 +2,7 @@ import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
 import { type AgentsClient, createAgentsClient } from './agents.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
-import type { LiveOptions, LiveStream } from './live.ts'
+import { type LiveOptions, type LiveStream, openLive } from './live.ts'
 import { openPageClient } from './page.ts'
 import { withRenamed } from './renamed.ts'
 import { createRunStreams } from './run-stream.ts'
@@ -69,6 +69,7 @@ export function clientOver(
   const streams = createRunStreams(connection, prefix, events)
   return {
     ...client,
+    live: (options) => openLive(connection, prefix, silenceMs, options),
     agents: createAgentsClient(connection, prefix, streams),
     sessions: createSessionsClient(connection, prefix),
     runs: withRenamed(createRunsClient(connection, prefix, streams.follow)),

@@ -1,6 +1,5 @@
 import { AppError } from '../core/error.ts'
 import { isFinalEvent } from '../core/event.ts'
-import type { SseEvent } from '../core/sse.ts'
 import { pause } from '../runtime/abort.ts'
 import type { LiveEvent } from '../wire/live.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
@@ -37,62 +36,72 @@ const maxFollowed = 200
 /** Runs that are known at the same time; those that are over are forgotten first. */
 const maxKnown = 1_000
 
-export function openLive(
+/** The events of one connection, until it is cut, also repeats of those that were asked for. `reconnects` means nothing. */
+export function readLive(
   connection: Connection,
   prefix: string,
   silenceMs: number,
   options: LiveOptions = {},
 ): LiveStream {
-  const {
-    follow = [],
-    followSessions = [],
-    children,
-    includePrompts,
-    reconnects = defaultReconnects,
-    signal,
-    timeoutMs,
-  } = options
-  const places = new Map<string, Place>()
-  const asked =
-    'length' in follow ? (follow as readonly string[]).map((id) => [id, 0] as const) : Object.entries(follow)
-  for (const [runId, seq] of asked) places.set(runId, { seq, isOver: false })
-  let lastEventId = options.lastEventId
+  const { follow = [], followSessions = [], children, includePrompts, signal, timeoutMs } = options
+  let { lastEventId } = options
 
-  function open() {
-    return connection.open({
+  async function* read(): AsyncGenerator<LiveEvent, void, void> {
+    const answer = await connection.open({
       signal,
       timeoutMs,
       method: 'GET',
       path: `${prefix}/live`,
       query: {
-        follow: toFollow(places),
-        follow_sessions: followSessions.length > 0 ? followSessions.join(',') : undefined,
+        follow:
+          placesOf(follow)
+            .map((place) => place.join(':'))
+            .join() || undefined,
+        follow_sessions: followSessions.join() || undefined,
         children,
         include: includePrompts ? 'prompts' : undefined,
       },
       headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
       repeat: 'safe',
     })
+    for await (const message of readStream(answer, silenceMs, connection.name)) {
+      const event = parseEvent<LiveEvent>(message, connection.name)
+      lastEventId = message.id || lastEventId
+      yield event
+    }
+    throw new AppError('unavailable', 'The live stream ended.')
   }
 
-  /** Undefined for an event of a run that came before. */
-  function take(message: SseEvent): LiveEvent | undefined {
-    const event = parseEvent<LiveEvent>(message, connection.name)
-    if (event.type === 'run_event' && !isNew(places, event.event)) return undefined
-    return event
+  return {
+    [Symbol.asyncIterator]: () => read(),
+    get lastEventId() {
+      return lastEventId
+    },
   }
+}
+
+export function openLive(
+  connection: Connection,
+  prefix: string,
+  silenceMs: number,
+  options: LiveOptions = {},
+): LiveStream {
+  const { reconnects = defaultReconnects, signal } = options
+  const places = new Map<string, Place>()
+  for (const [runId, seq] of placesOf(options.follow)) places.set(runId, { seq, isOver: false })
+  let { lastEventId } = options
 
   async function* read(): AsyncGenerator<LiveEvent, void, void> {
     for (let failures = 0; ; failures++) {
+      const stream = readLive(connection, prefix, silenceMs, { ...options, follow: toFollow(places), lastEventId })
       try {
-        for await (const message of readStream(await open(), silenceMs, connection.name)) {
-          const event = take(message)
-          if (message.id) lastEventId = message.id
-          if (event === undefined) continue
+        for await (const event of stream) {
+          lastEventId = stream.lastEventId
+          // An event of a run that came before.
+          if (event.type === 'run_event' && !isNew(places, event.event)) continue
           failures = 0
           yield event
         }
-        throw new AppError('unavailable', 'The live stream ended.')
       } catch (error) {
         signal?.throwIfAborted()
         if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw error
@@ -107,6 +116,10 @@ export function openLive(
       return lastEventId
     },
   }
+}
+
+function placesOf(follow: LiveOptions['follow'] = []): (readonly [runId: string, seq: number])[] {
+  return 'length' in follow ? (follow as readonly string[]).map((id) => [id, 0] as const) : Object.entries(follow)
 }
 
 function isNew(places: Map<string, Place>, event: Extract<LiveEvent, { type: 'run_event' }>['event']): boolean {
@@ -128,11 +141,7 @@ function forgetOne(places: Map<string, Place>): void {
 }
 
 /** The runs that go on come first: a server takes a limited number, and repeats of others are left out here. */
-function toFollow(places: ReadonlyMap<string, Place>): string | undefined {
-  if (places.size === 0) return undefined
+function toFollow(places: ReadonlyMap<string, Place>): Record<string, number> {
   const ordered = [...places].sort(([, one], [, other]) => Number(one.isOver) - Number(other.isOver))
-  return ordered
-    .slice(0, maxFollowed)
-    .map(([runId, { seq }]) => `${runId}:${seq}`)
-    .join(',')
+  return Object.fromEntries(ordered.slice(0, maxFollowed).map(([runId, { seq }]) => [runId, seq]))
 }

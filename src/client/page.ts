@@ -3,7 +3,7 @@ import { createPageAgentsClient, type PageAgentsClient } from './agents.ts'
 import type { Client, ClientOptions } from './client.ts'
 import { createFactsClient, type FactsClient } from './facts.ts'
 import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge.ts'
-import { openLive } from './live.ts'
+import { readLive } from './live.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 import { createRunsClient, type RunsClientOver } from './runs.ts'
 import { createPageSchedulesClient, type PageSchedulesClient } from './schedules.ts'
@@ -14,9 +14,11 @@ import { Connection } from './transport/connection.ts'
 import type { OpenTransport } from './transport/transport.ts'
 
 /** What a page in a browser needs, so that it need not load the rest. */
-export interface PageClient extends Pick<Client, 'tests' | 'me' | 'live' | 'close'> {
+export interface PageClient extends Pick<Client, 'tests' | 'me' | 'close'> {
   agents: PageAgentsClient
   users: { facts: FactsClient }
+  /** One connection: it is not opened again when it is cut. */
+  live: Client['live']
   sessions: PageSessionsClient
   knowledge: PageKnowledgeClient
   schedules: PageSchedulesClient
@@ -54,7 +56,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
     tests: createTestsClient(connection, prefix, silenceMs),
     schedules: createPageSchedulesClient(connection, prefix),
     me: (options) => readMe(connection, prefix, options),
-    live: (options) => openLive(connection, prefix, silenceMs, options),
+    live: (options) => readLive(connection, prefix, silenceMs, options),
     close() {
       connection.close()
       return transport.close()

@@ -22,6 +22,8 @@ export interface Wanted {
   turns: ReadonlySet<string>
 }
 
+/** As many as the server follows in one stream. */
+const mostRuns = 200
 /** Who walks through sessions opens no stream for each, nor do runs that begin together. */
 const sessionWaitMs = 250
 const runWaitMs = 50
@@ -129,10 +131,9 @@ export class LiveReader {
     const isFirst = this.#lastEventId === undefined
     const stream = this.#client.live({
       signal,
-      follow: Object.fromEntries(this.#follow),
+      follow: Object.fromEntries([...this.#follow].slice(0, mostRuns)),
       followSessions: this.#session === undefined ? [] : [this.#session],
       children: true,
-      reconnects: 0,
       lastEventId: this.#lastEventId,
     })
     for await (const event of stream) {
