@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { messageOf } from '../state/message-of.ts'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface MessagesFieldProps {
@@ -14,7 +14,7 @@ interface MessagesFieldProps {
 
 /** The messages of a model call, as JSON that can be changed. They are read when somebody wants to. */
 export function MessagesField({ studio, runId, callId, text, onText }: MessagesFieldProps): JSX.Element {
-  const [problem, setProblem] = useState('')
+  const { problem, attempt } = useAttempt()
   const field = useRef<HTMLTextAreaElement>(null)
   const isOpen = text !== undefined
   // The button that had the focus is gone.
@@ -34,19 +34,17 @@ export function MessagesField({ studio, runId, callId, text, onText }: MessagesF
       </label>
     )
   }
-  const read = () => {
-    setProblem('')
-    studio.client.runs.trace(runId, { call: callId }).then(
-      ({ calls: [call] }) => {
-        if (Array.isArray(call?.messages)) onText(JSON.stringify(call.messages, undefined, 2))
-        else setProblem('The messages can’t be put together again: some that they refer to are gone.')
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    )
+  const read = async () => {
+    const {
+      calls: [call],
+    } = await studio.client.runs.trace(runId, { call: callId })
+    if (!Array.isArray(call?.messages))
+      throw new Error('The messages can’t be put together again: some that they refer to are gone.')
+    onText(JSON.stringify(call.messages, undefined, 2))
   }
   return (
     <div>
-      <button type="button" onClick={read}>
+      <button type="button" onClick={() => attempt(read)}>
         Change the messages…
       </button>
       <p role="alert" class="wrong">

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
-import { messageOf } from '../state/message-of.ts'
+import { hasStatus, messageOf } from '../state/message-of.ts'
 
 const sessionCount = 10
 
@@ -61,7 +61,7 @@ export class OpenedAgent {
       if (signal.aborted) return
       batch(() => {
         this.error.value = messageOf(error)
-        const isGone = error instanceof Error && 'status' in error && error.status === 404
+        const isGone = hasStatus(error, 404)
         this.state.value = isGone ? 'gone' : 'failed'
       })
     }

@@ -1,9 +1,9 @@
 import { effect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useAttempt } from '../state/attempt.ts'
 import { type BranchesOf, branchesOf } from '../state/branches.ts'
 import type { Conversation, Turn } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 const none: BranchesOf = new Map()
@@ -51,7 +51,7 @@ interface BranchesProps {
 
 /** ‹2/3›: which of the runs that had this place is the turn. Another one takes it with all that came after it then. */
 export function Branches({ studio, conversation, turn, branches, onChosen }: BranchesProps): JSX.Element {
-  const [problem, setProblem] = useState('')
+  const { problem, attempt } = useAttempt()
   const group = useRef<HTMLSpanElement>(null)
   const { run_id: runId } = turn.run
   const place = branches.indexOf(runId)
@@ -60,20 +60,18 @@ export function Branches({ studio, conversation, turn, branches, onChosen }: Bra
     focused = undefined
     group.current?.querySelector<HTMLElement>('button:enabled')?.focus()
   }, [runId])
-  const choose = (other: string) => {
-    setProblem('')
-    focused = other
-    studio.client.runs.restore(other).then(
-      () => {
-        onChosen(other)
-        conversation.read()
-      },
-      (error: unknown) => {
+  const choose = (other: string) =>
+    attempt(async () => {
+      focused = other
+      try {
+        await studio.client.runs.restore(other)
+      } catch (error) {
         focused = undefined
-        setProblem(messageOf(error))
-      },
-    )
-  }
+        throw error
+      }
+      onChosen(other)
+      conversation.read()
+    })
   const step = (by: 1 | -1, name: string, sign: string) => {
     const other = branches[place + by]
     return (

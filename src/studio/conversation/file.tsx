@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { FilePart } from '../../core/message.ts'
 import { formatBytes, safeName } from '../parts/format.ts'
 import { saveAs } from '../parts/save.ts'
+import { useAttempt } from '../state/attempt.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -94,30 +95,22 @@ function Picture({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Elem
 }
 
 function Save({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Element {
-  const [isReading, setReading] = useState(false)
-  const [error, setError] = useState('')
-  const save = () => {
-    setReading(true)
-    setError('')
-    studio.client.sessions
-      .file(sessionId, fileId)
-      .then(
-        // As no type that a browser would open.
-        ({ bytes }) => saveAs(name, new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' })),
-        (failed: unknown) => setError(messageOf(failed)),
-      )
-      .finally(() => setReading(false))
+  const { problem, isBusy, attempt } = useAttempt()
+  const save = async () => {
+    const { bytes } = await studio.client.sessions.file(sessionId, fileId)
+    // As no type that a browser would open.
+    saveAs(name, new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' }))
   }
   return (
     <p>
-      <button type="button" class="link" disabled={isReading} onClick={save}>
+      <button type="button" class="link" disabled={isBusy} onClick={() => attempt(save)}>
         Save <bdi>{name}</bdi>
       </button>{' '}
       <span class="more">
         {part.media_type}
         {part.size === undefined ? '' : `, ${formatBytes(part.size)}`}
       </span>{' '}
-      <span role="alert">{error}</span>
+      <span role="alert">{problem}</span>
     </p>
   )
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { messageOf } from '../state/message-of.ts'
+import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface SaveTestProps {
@@ -13,18 +13,16 @@ interface SaveTestProps {
 export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
   const [name, setName] = useState('')
   const [saved, setSaved] = useState<string>()
-  const [error, setError] = useState('')
   const [made, setMade] = useState<string>()
+  const { problem, attempt } = useAttempt()
   const save = (event: Event) => {
     event.preventDefault()
     setSaved(undefined)
-    setError('')
-    const make = async () => {
+    attempt(async () => {
       const of = typeof sessionId === 'string' ? sessionId : (made ?? (await sessionId()))
       setMade(of)
       setSaved((await studio.client.tests.save({ session_id: of, name: name.trim() })).name)
-    }
-    make().catch((failed: unknown) => setError(messageOf(failed)))
+    })
   }
   return (
     <form onSubmit={save}>
@@ -47,7 +45,7 @@ export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
         )}
       </p>
       <p role="alert" class="wrong">
-        {error}
+        {problem}
       </p>
     </form>
   )

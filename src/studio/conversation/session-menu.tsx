@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { saveAs } from '../parts/save.ts'
+import { useAttempt } from '../state/attempt.ts'
 import type { Conversation } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import { Facts } from './facts.tsx'
 import { SaveTest } from './save-test.tsx'
@@ -43,15 +43,14 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
 function Rename({ conversation }: { conversation: Conversation }): JSX.Element {
   const [name, setName] = useState(conversation.named.value?.name ?? '')
   const [said, setSaid] = useState('')
-  const [error, setError] = useState('')
+  const { problem, attempt } = useAttempt()
   const rename = (event: Event) => {
     event.preventDefault()
     setSaid('')
-    setError('')
-    conversation.rename(name.trim()).then(
-      () => setSaid('Saved.'),
-      (failed: unknown) => setError(messageOf(failed)),
-    )
+    attempt(async () => {
+      await conversation.rename(name.trim())
+      setSaid('Saved.')
+    })
   }
   return (
     <form onSubmit={rename}>
@@ -67,7 +66,7 @@ function Rename({ conversation }: { conversation: Conversation }): JSX.Element {
       <button type="submit">Save</button>
       <p role="status">{said}</p>
       <p role="alert" class="wrong">
-        {error}
+        {problem}
       </p>
     </form>
   )
@@ -75,9 +74,9 @@ function Rename({ conversation }: { conversation: Conversation }): JSX.Element {
 
 function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): JSX.Element {
   const [said, setSaid] = useState('')
-  const [error, setError] = useState('')
-  const [isReading, setReading] = useState(false)
+  const { problem, isBusy, attempt } = useAttempt()
   const save = async () => {
+    setSaid('')
     const lines: string[] = []
     for await (const line of await studio.client.sessions.export(sessionId)) lines.push(`${line}\n`)
     if (lines.at(-1)?.startsWith('{"type":"end"') !== true)
@@ -88,23 +87,12 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
   }
   return (
     <div class="bar">
-      <button
-        type="button"
-        disabled={isReading}
-        onClick={() => {
-          setReading(true)
-          setError('')
-          setSaid('')
-          save()
-            .catch((failed: unknown) => setError(messageOf(failed)))
-            .finally(() => setReading(false))
-        }}
-      >
+      <button type="button" disabled={isBusy} onClick={() => attempt(save)}>
         Export
       </button>
-      <span role="status">{isReading ? 'Reading…' : said}</span>
+      <span role="status">{isBusy ? 'Reading…' : said}</span>
       <span role="alert" class="wrong">
-        {error}
+        {problem}
       </span>
     </div>
   )
@@ -112,16 +100,11 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
 
 function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
   const [isSure, setSure] = useState(false)
-  const [error, setError] = useState('')
-  const remove = () => {
-    setError('')
-    studio.client.sessions.delete(conversation.sessionId).then(
-      () => {
-        conversation.state.value = 'deleted'
-        onClose()
-      },
-      (failed: unknown) => setError(messageOf(failed)),
-    )
+  const { problem, attempt } = useAttempt()
+  const remove = async () => {
+    await studio.client.sessions.delete(conversation.sessionId)
+    conversation.state.value = 'deleted'
+    onClose()
   }
   if (!isSure) {
     return (
@@ -137,7 +120,7 @@ function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
         undone.
       </p>
       <p class="bar">
-        <button type="button" class="danger" onClick={remove}>
+        <button type="button" class="danger" onClick={() => attempt(remove)}>
           Delete
         </button>
         <button type="button" onClick={() => setSure(false)}>
@@ -145,7 +128,7 @@ function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
         </button>
       </p>
       <p role="alert" class="wrong">
-        {error}
+        {problem}
       </p>
     </div>
   )

@@ -8,7 +8,7 @@ import { formatAge, formatCount, formatLines } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { moveFocus } from '../parts/layout/list-focus.ts'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
-import { messageOf } from '../state/message-of.ts'
+import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { OpenedDocument } from './opened-document.ts'
@@ -66,10 +66,7 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
 
 function Delete({ title, onDelete }: { title: string; onDelete: () => Promise<void> }): JSX.Element {
   const [isAsking, setAsking] = useState(false)
-  const [error, setError] = useState('')
-  const remove = () => {
-    onDelete().catch((failure: unknown) => setError(messageOf(failure)))
-  }
+  const { problem, attempt } = useAttempt()
   return (
     <>
       <button type="button" onClick={() => setAsking(true)}>
@@ -81,10 +78,10 @@ function Delete({ title, onDelete }: { title: string; onDelete: () => Promise<vo
             <span dir="auto">{title}</span> and its passages are deleted for good. The file that it came from stays.
           </p>
           <p role="alert" class="failure">
-            {error}
+            {problem}
           </p>
           <div class="bar">
-            <button type="button" class="primary" onClick={remove}>
+            <button type="button" class="primary" onClick={() => attempt(onDelete)}>
               Delete
             </button>
             <button type="button" onClick={() => setAsking(false)}>

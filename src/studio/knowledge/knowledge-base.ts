@@ -4,9 +4,9 @@ import { searchModes } from '../../core/knowledge/knowledge.ts'
 import type { KnowledgeStatus, SearchAnswer } from '../../wire/knowledge.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import { type Address, type Asked, readFilters } from '../state/address.ts'
-import { messageOf } from '../state/message-of.ts'
+import { hasStatus, messageOf } from '../state/message-of.ts'
 import { DocumentPages } from './document-pages.ts'
-import { isNotFound, OpenedDocument } from './opened-document.ts'
+import { OpenedDocument } from './opened-document.ts'
 
 type Found =
   | { state: 'nothing asked' }
@@ -103,7 +103,7 @@ export class KnowledgeBase {
     } catch (error) {
       batch(() => {
         this.error.value = messageOf(error)
-        this.state.value = isNotFound(error) ? 'off' : 'failed'
+        this.state.value = hasStatus(error, 404) ? 'off' : 'failed'
       })
     }
   }

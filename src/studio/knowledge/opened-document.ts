@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { Chunk, ChunkInDocument, Document } from '../../wire/knowledge.ts'
-import { messageOf } from '../state/message-of.ts'
+import { hasStatus, messageOf } from '../state/message-of.ts'
 
 const pageSize = 50
 
@@ -53,7 +53,7 @@ export class OpenedDocument {
       (error: unknown) => {
         if (signal.aborted) return
         this.error.value = messageOf(error)
-        this.state.value = isNotFound(error) ? 'gone' : 'failed'
+        this.state.value = hasStatus(error, 404) ? 'gone' : 'failed'
       },
     )
   }
@@ -115,14 +115,10 @@ export class OpenedDocument {
       (error: unknown) => {
         if (reading.signal.aborted) return
         this.chunk.value = undefined
-        this.chunkError.value = isNotFound(error)
+        this.chunkError.value = hasStatus(error, 404)
           ? 'This passage is not there any more: its document was replaced or deleted.'
           : messageOf(error)
       },
     )
   }
-}
-
-export function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 404
 }

@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks'
 import type { Usage } from '../../core/run.ts'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { usageInWords } from '../parts/usage.ts'
 import { type Cost, sumCost, sumUsage } from '../state/run/step.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
-import { kinds, stateOf, tookMs, usageInWords } from './words.ts'
+import { kinds, stateOf, tookMs } from './words.ts'
 
 interface CompactListProps {
   tree: RunTree

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
+import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { repeatable } from './words.ts'
@@ -13,7 +13,7 @@ interface RunActionsProps {
 
 /** What can be done with a turn besides looking at it: comparing it with the one before, and going on after it in a new session. */
 export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | null {
-  const [problem, setProblem] = useState('')
+  const { problem, attempt } = useAttempt()
   const { runId } = opened
   const run = opened.run.value
   const turns = studio.chats.conversation.value?.turns.value ?? []
@@ -31,21 +31,16 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
       : undefined
   const mayWatch = isOver && studio.canWatch
   const watch = () => studio.watch(runId)
-  const same = (from?: number) => {
-    setProblem('')
-    const place = { page: 'again', runId, from } as const
-    studio.client.runs.again(runId, { from }).then(
-      ({ runs }) => studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }),
-      (error: unknown) => setProblem(messageOf(error)),
-    )
-  }
-  const fork = () => {
-    setProblem('')
-    studio.client.sessions.fork(run?.session_id ?? '', { run_id: runId }).then(
-      ({ session_id: sessionId }) => studio.go({ page: 'chats', sessionId, filter: {} }),
-      (error: unknown) => setProblem(messageOf(error)),
-    )
-  }
+  const same = (from?: number) =>
+    attempt(async () => {
+      const { runs } = await studio.client.runs.again(runId, { from })
+      studio.go({ page: 'again', runId, from, tries: runs.map(({ run_id }) => run_id) })
+    })
+  const fork = () =>
+    attempt(async () => {
+      const { session_id: sessionId } = await studio.client.sessions.fork(run?.session_id ?? '', { run_id: runId })
+      studio.go({ page: 'chats', sessionId, filter: {} })
+    })
   useEffect(() =>
     studio.keys.on({
       ...(diff !== undefined && { diff: () => studio.go(diff) }),

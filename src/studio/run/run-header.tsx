@@ -3,13 +3,14 @@ import { useEffect, useState } from 'preact/hooks'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
+import { usageInWords } from '../parts/usage.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { repeatWhileSeen } from '../state/while-seen.ts'
 import { CopyMenu } from './copy/copy-menu.tsx'
 import { RunActions } from './run-actions.tsx'
-import { costInWords, usageInWords } from './words.ts'
+import { costInWords } from './words.ts'
 
 interface RunHeaderProps {
   studio: Studio

@@ -2,9 +2,10 @@ import { Component, type JSX } from 'preact'
 import type { Usage } from '../../core/run.ts'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { usageInWords } from '../parts/usage.ts'
 import type { Cost, Step } from '../state/run/steps.ts'
 import type { TimeScale } from '../state/run/time-scale.ts'
-import { costInWords, kinds, stateOf, usageInWords } from './words.ts'
+import { costInWords, kinds, stateOf } from './words.ts'
 
 export interface StepRowProps {
   step: Step

@@ -1,5 +1,4 @@
-import type { Usage } from '../../core/run.ts'
-import { formatCost, formatCount } from '../parts/format.ts'
+import { formatCost } from '../parts/format.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { Cost, Step, StepKind } from '../state/run/steps.ts'
 
@@ -23,25 +22,6 @@ export function stateOf({ state, isCut, kind }: Step): [icon: IconName, words: s
   if (state === 'cancelled') return ['cancelled', 'cancelled']
   if (state === 'running') return ['running', 'running']
   return state === 'waiting' && kind !== 'wait' ? ['waiting', 'waits'] : null
-}
-
-/** `1,204 tokens in (1,000 cached), 96 out (20 reasoning)`. */
-export function usageInWords(usage: Usage): string {
-  const {
-    input_tokens,
-    output_tokens,
-    cached_input_tokens: cached,
-    cache_write_tokens: written,
-    reasoning_tokens,
-  } = usage
-  const inside = [part(cached, 'cached'), part(written, 'put into the cache')].filter((words) => words !== '')
-  const read = inside.length === 0 ? '' : ` (${inside.join(', ')})`
-  const thought = part(reasoning_tokens, 'reasoning')
-  return `${formatCount(input_tokens)} tokens in${read}, ${formatCount(output_tokens)} out${thought === '' ? '' : ` (${thought})`}`
-}
-
-function part(count: number | undefined, what: string): string {
-  return count === undefined || count === 0 ? '' : `${formatCount(count)} ${what}`
 }
 
 /** What a cost rests on. */

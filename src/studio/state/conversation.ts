@@ -5,7 +5,7 @@ import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { Answer } from './answer.ts'
-import { messageOf } from './message-of.ts'
+import { hasStatus, messageOf } from './message-of.ts'
 
 /** `changes` grows with each event. */
 export class LiveAnswer extends Answer {
@@ -169,7 +169,7 @@ export class Conversation {
 
   #failed(error: unknown): void {
     if (this.#isClosed || this.state.value === 'deleted') return
-    const isMissing = error instanceof Error && 'status' in error && error.status === 404
+    const isMissing = hasStatus(error, 404)
     this.state.value = isMissing ? 'missing' : 'failed'
     this.error.value = messageOf(error)
   }
@@ -246,7 +246,7 @@ export class Conversation {
 
   /** Whether an answer was refused because somebody else gave one first; the turn then says so. */
   async wasAnswered({ run_id, waiting }: Run, error: unknown): Promise<boolean> {
-    if (!(error instanceof Error && 'status' in error && error.status === 409)) return false
+    if (!hasStatus(error, 409)) return false
     const now = await this.#client.runs.get(run_id, { signal: this.#closing.signal })
     if (now.waiting.some(({ call_id }) => waiting.some((asked) => asked.call_id === call_id))) return false
     this.notes.value = new Map(this.notes.value).set(run_id, 'Somebody else answered first. Your answer was not used.')

@@ -3,7 +3,7 @@ import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
-import { messageOf } from './message-of.ts'
+import { hasStatus, messageOf } from './message-of.ts'
 import type { Replayed } from './replayed.ts'
 import { RunEvents } from './run/events.ts'
 import { RunTree } from './run-tree.ts'
@@ -141,7 +141,7 @@ export class OpenedRun {
 
   #failed(error: unknown): void {
     if (this.#reading.signal.aborted) return
-    this.isMissing.value = error instanceof Error && 'status' in error && error.status === 404
+    this.isMissing.value = hasStatus(error, 404)
     this.error.value = messageOf(error)
   }
 }

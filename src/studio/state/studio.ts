@@ -11,7 +11,7 @@ import { Pins } from './kept/pins.ts'
 import { ThemeChoice } from './kept/theme.ts'
 import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
-import { messageOf } from './message-of.ts'
+import { hasStatus, messageOf } from './message-of.ts'
 import { Navigation } from './navigation.ts'
 import { Served } from './served.ts'
 import { keptKey, openClient, type Places } from './server.ts'
@@ -117,7 +117,7 @@ export class Studio {
       if (this.client !== client) return
     } catch (error) {
       if (this.client !== client) return
-      const isKey = error instanceof Error && 'status' in error && error.status === 401
+      const isKey = hasStatus(error, 401)
       this.error.value = isKey && this.#key === undefined ? '' : messageOf(error)
       if (isKey) keptKey.forget()
       this.#connect(isKey ? undefined : this.#key)

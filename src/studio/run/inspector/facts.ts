@@ -1,6 +1,6 @@
-import type { Usage } from '../../../core/run.ts'
 import type { RunEvent } from '../../../wire/event.ts'
 import { formatCost, formatCount, formatMs } from '../../parts/format.ts'
+import { usageInShort } from '../../parts/usage.ts'
 import { decisionAbout, type EventOf, type StepRecords } from '../../state/run/records.ts'
 import type { Step } from '../../state/run/steps.ts'
 
@@ -42,25 +42,10 @@ function factsOfCall(end: Of<'model_call_end'>): (string | undefined)[] {
     finish_reason,
     refused === true ? 'refused by the provider' : undefined,
     repeated === true ? 'taken from the record of another run' : undefined,
-    usage === null ? 'tokens not reported' : formatUsage(usage),
+    usage === null ? 'tokens not reported' : usageInShort(usage),
     cost === undefined ? undefined : formatCost(cost),
     first_text_ms === undefined ? undefined : `first text ${formatMs(first_text_ms)}`,
   ]
-}
-
-/** `1,330 in (1,204 cached) 212 out`. */
-export function formatUsage(usage: Usage): string {
-  const { input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens } = usage
-  const details = (counts: [number | undefined, string][]) => {
-    const told = counts.flatMap(([count, words]) => (count ? [`${formatCount(count)} ${words}`] : []))
-    return told.length === 0 ? '' : ` (${told.join(', ')})`
-  }
-  const input = details([
-    [cached_input_tokens, 'cached'],
-    [cache_write_tokens, 'put into the cache'],
-  ])
-  const output = details([[reasoning_tokens, 'reasoning']])
-  return `${formatCount(input_tokens)} in${input} ${formatCount(output_tokens)} out${output}`
 }
 
 function factsOfTool(
@@ -93,7 +78,7 @@ function factsOfSearch(search: Of<'retrieval'>): string[] {
 }
 
 function factsOfStep(end: Of<'step_end'>): (string | undefined)[] {
-  return end === undefined ? [] : [end.status, end.usage === undefined ? undefined : formatUsage(end.usage)]
+  return end === undefined ? [] : [end.status, end.usage === undefined ? undefined : usageInShort(end.usage)]
 }
 
 function factsOfWait(asked: Of<'input_required'>, answer: Of<'run_resumed'>): string[] {
@@ -110,6 +95,6 @@ function factsOfEnd(end: RunEvent | undefined): (string | undefined)[] {
     end.status,
     end.cancellation_reason,
     end.cache_hit ? 'from the cache' : undefined,
-    end.usage === null ? undefined : formatUsage(end.usage),
+    end.usage === null ? undefined : usageInShort(end.usage),
   ]
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { toHits } from '../../../core/again/passages.ts'
 import type { Json } from '../../../core/json.ts'
 import { LongText } from '../../parts/long-text.tsx'
-import { messageOf } from '../../state/message-of.ts'
+import { hasStatus, messageOf } from '../../state/message-of.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
@@ -85,7 +85,7 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
       const chunk = await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
       return { from: 'knowledge', content: chunk.content, before: chunk.before, after: chunk.after }
     } catch (error) {
-      const isGone = error instanceof Error && 'status' in error && error.status === 404
+      const isGone = hasStatus(error, 404)
       if (!isGone) throw error
       why = 'Its document has been replaced or deleted since.'
     }

@@ -5,7 +5,7 @@ import { markCited } from '../../../core/text/citations.ts'
 import { formatMs, formatScore } from '../../parts/format.ts'
 import { inList, whereOf } from '../../parts/hits.tsx'
 import { lazy } from '../../parts/lazy.tsx'
-import { messageOf } from '../../state/message-of.ts'
+import { useAttempt } from '../../state/attempt.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
@@ -50,17 +50,14 @@ interface SearchProps {
 function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
   const { query, results, fit, abstained, skipped = [] } = search
   const [isTrying, setTrying] = useState(false)
-  const [problem, setProblem] = useState('')
+  const { problem, attempt } = useAttempt()
   const mayAgain = studio.me.value?.can.again === true
-  const without = (chunkId: string) => {
-    setProblem('')
-    studio.client.runs.again(runId, { from: search.seq, edit: { passages: { drop: [chunkId] } } }).then(
-      ({ runs: [run] }) => {
-        if (run !== undefined) studio.go({ page: 'again', runId, from: search.seq, tries: [run.run_id] })
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    )
-  }
+  const without = (chunkId: string) =>
+    attempt(async () => {
+      const from = search.seq
+      const { runs } = await studio.client.runs.again(runId, { from, edit: { passages: { drop: [chunkId] } } })
+      studio.go({ page: 'again', runId, from, tries: runs.map(({ run_id }) => run_id) })
+    })
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [found, setFound] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const lists = [...new Set(results.flatMap(({ lists: places = {} }) => Object.keys(places)))]
