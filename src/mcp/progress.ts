@@ -42,7 +42,7 @@ function messageOf(event: RunEvent): string | undefined {
     case 'step_start':
       return `working on ${event.name}`
     case 'retrieval':
-      return `found ${event.results.length} passages`
+      return event.results.length === 1 ? 'found 1 passage' : `found ${event.results.length} passages`
     case 'text_delta':
       return 'writing the answer'
     default:

@@ -55,3 +55,12 @@ test('a reader that has waited long enough leaves, and lets go of the events', a
   expect(left).toBe(true)
   await followRun(endless, { signal: AbortSignal.abort(), mostMs: 60_000 }, () => {})
 })
+
+test('tells how many passages a search found, and one in the singular', () => {
+  const results = Array.from({ length: 2 }, (_, rank) => ({ rank }))
+  const found = (many: number) => {
+    const one = { type: 'retrieval', query: 'q', results: results.slice(0, many) } as unknown as RunEventBody
+    return new Progress(Number.NEGATIVE_INFINITY).add(event(2, 0, one))?.message
+  }
+  expect([found(0), found(1), found(2)]).toEqual(['found 0 passages', 'found 1 passage', 'found 2 passages'])
+})

@@ -1,5 +1,6 @@
 import type { OpenServer } from '../../server.ts'
 import { hint } from '../terminal/called-as.ts'
+import { count } from '../terminal/count.ts'
 
 /** What the knowledge base holds after the config's sources are ingested; undefined when there is none. */
 export async function knowledgeState(server: OpenServer): Promise<string | undefined> {
@@ -10,11 +11,6 @@ export async function knowledgeState(server: OpenServer): Promise<string | undef
   if ((await knowledge.listDocuments({}, { limit: 1 })).items.length === 0)
     return `empty; add documents with ${hint('ingest')}`
   const { documents, chunks, pending, embedding_model } = await knowledge.status()
-  const waiting = pending === 0 ? '' : `, ${pending} documents have no vectors yet`
+  const waiting = pending === 0 ? '' : `, ${count(pending, 'document')} without vectors yet`
   return `${count(documents, 'document')}, ${count(chunks, 'chunk')}, ${embedding_model.provider} embeddings${waiting}`
-}
-
-/** How many things, in the singular for one. */
-export function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
 }

@@ -1,3 +1,4 @@
+import { count } from '../terminal/count.ts'
 import { printJson, say } from '../terminal/output.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -38,7 +39,7 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
     const seconds = (performance.now() - startedMs) / 1000
     const rate = done / Math.max(seconds, 0.001)
     const left = Math.ceil((total - done) / Math.max(rate, 0.001))
-    return `files, ${chunks} chunks, ${Math.round(rate)}/s, ${left} s left`
+    return `files, ${count(chunks, 'chunk')}, ${Math.round(rate)}/s, ${left} s left`
   }
 
   return {
@@ -63,12 +64,12 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
       progress.end()
       if (done === 0 || (quiet && counts.get('unchanged') === done)) return
       const words = outcomes.flatMap((name) => {
-        const count = counts.get(name) ?? 0
-        return count > 0 || name !== 'pruned' ? `${count} ${name}` : []
+        const many = counts.get(name) ?? 0
+        return many > 0 || name !== 'pruned' ? `${many} ${name}` : []
       })
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-      const what = dryRun ? 'would be' : `${chunks} chunks, ${seconds} s`
-      say(`${done} ${done === 1 ? 'file' : 'files'}, ${what}: ${words.join(', ')}.`)
+      const what = dryRun ? 'would be' : `${count(chunks, 'chunk')}, ${seconds} s`
+      say(`${count(done, 'file')}, ${what}: ${words.join(', ')}.`)
       for (const { source, reason } of skipped) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason ?? '')}`)
       if (generated.length > 0) say(leftOut(generated).trim())
     },

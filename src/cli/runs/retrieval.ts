@@ -1,5 +1,6 @@
 import type { TracedPassage, TracedRetrieval } from '../../core/events/trace.ts'
 import type { Retrieval } from '../../core/knowledge/retrieval.ts'
+import { count } from '../terminal/count.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatTable, tableColumns } from '../terminal/table.ts'
 import { terminalJson, terminalLine } from '../terminal/text.ts'
@@ -68,7 +69,7 @@ export function skippedLines({ skipped = [] }: Pick<Retrieval, 'skipped'>): stri
 function rerankingOf({ rerank }: Pick<Retrieval, 'rerank'>): string[] {
   if (rerank === undefined) return []
   const { model, candidates, duration_ms, skipped } = rerank
-  const done = `${candidates} passages by ${model} in ${formatDuration(duration_ms)}`
+  const done = `${count(candidates, 'passage')} by ${model} in ${formatDuration(duration_ms)}`
   return [`  reranked  ${terminalLine(skipped === undefined ? done : `no: ${skipped}`)}`]
 }
 

@@ -65,7 +65,7 @@ function formatCall(call: TracedCall & { cost?: Cost | null }, number: number, s
     ...(call.settings === null ? [] : [`  settings  ${terminalJson(call.settings)}`]),
     ...(Array.isArray(call.tools) ? [`  tools     ${call.tools.map(nameOf).join(', ')}`] : []),
     ...call.retrievals.flatMap((retrieval) => formatRetrieval(retrieval)),
-    ...(same === 0 ? [] : [`  (the first ${same} messages as in the call before)`]),
+    ...(same === 0 ? [] : [`  (the first ${same === 1 ? 'message' : `${same} messages`} as in the call before)`]),
     ...(messages ?? [call.messages]).flatMap(formatMessage),
     '  → answered',
     ...indented(call.reasoning, '    (reasoning) '),

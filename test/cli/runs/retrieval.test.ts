@@ -60,6 +60,8 @@ describe('a search', () => {
   it('says how it was reranked, or why not', () => {
     const rerank = { model: 'tiny/cross', candidates: 20, duration_ms: 31 }
     expect(shown({ ...search, rerank })).toContain('\n  reranked  20 passages by tiny/cross in 31 ms\n')
+    const one = shown({ ...search, rerank: { ...rerank, candidates: 1 } })
+    expect(one).toContain('\n  reranked  1 passage by tiny/cross in 31 ms\n')
     const skipped = "The reranker can't be used: \u001b[31mnot there."
     expect(shown({ ...search, rerank: { ...rerank, skipped } })).toContain(
       "\n  reranked  no: The reranker can't be used: not there.\n",

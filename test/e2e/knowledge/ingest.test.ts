@@ -40,6 +40,10 @@ describe('agentserve ingest', () => {
     expect(stdout + stderr.replace(/^.*docs\/empty\.md.*\n/gm, '')).toMatch(
       /^3 files, 2 chunks, [^\n]*: 0 added, 0 replaced, 2 unchanged, 1 skipped\.\n$/,
     )
+    const one = await command(project, ['ingest', 'docs/lamp.md'])
+    expect(one.stdout + one.stderr).toMatch(
+      /^1 file, 1 chunk, [^\n]*: 0 added, 0 replaced, 1 unchanged, 0 skipped\.\n$/,
+    )
     const listed = (await command(project, ['knowledge', 'list'])).stdout
     expect(listed.match(/^docs\/\S+/gm)?.sort()).toEqual(['docs/deep/boat.txt', 'docs/lamp.md'])
   })

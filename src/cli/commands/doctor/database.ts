@@ -2,7 +2,7 @@ import type { ResolvedConfig } from '../../../config/types.ts'
 import { messageOf } from '../../../core/error.ts'
 import { databaseOf, databaseOfKnowledge } from '../../../server/database/database.ts'
 import { countDatabase, type Examination, examineDatabase } from '../../../server/storage.ts'
-import { count } from '../../dev/knowledge-state.ts'
+import { count } from '../../terminal/count.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 const silentSeconds = 15
