@@ -36,7 +36,10 @@ export function userMemory(
 function triedMemory(stored: UserMemory, make: (text: string) => Fact): UserMemory {
   let facts: Promise<Fact[]> | undefined
   const list = () => {
-    facts ??= stored.list()
+    facts ??= stored.list().catch((error: unknown) => {
+      facts = undefined
+      throw error
+    })
     return facts
   }
   return {

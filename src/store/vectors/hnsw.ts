@@ -67,6 +67,7 @@ export function hnswIndex(
   const nextName = nextIndexName(list.name)
   const qualified = (one: string) => `"${schema}"."${one}"`
   const builds = createSerial()
+  const claims = createSerial()
   let found: FoundIndexes = { index: undefined, next: undefined }
   let rows = 0
   let beyond = 0
@@ -75,6 +76,8 @@ export function hnswIndex(
   let building: Connection | undefined
   let timer: NodeJS.Timeout | undefined
   let putOffSince: number | undefined
+  /** As the database has it. */
+  let claimedAt: string | undefined
 
   const look = async () => {
     found = await findIndexes(read, list)
@@ -88,17 +91,30 @@ export function hnswIndex(
     return used === undefined || used.limit === null || beyond > (most ?? mostBeyond(rows, list.dimensions))
   }
   const claim = async () => {
-    const claimed = await database.work((sql) =>
-      sql.run(
+    const [row] = await database.work((sql) =>
+      sql.all<{ at: string }>(
         `UPDATE vector_list SET index_claimed_at = clock_timestamp() WHERE list_key = $1
-           AND (index_claimed_at IS NULL OR index_claimed_at < clock_timestamp() - interval '${claimSeconds} seconds')`,
+           AND (index_claimed_at IS NULL OR index_claimed_at < clock_timestamp() - interval '${claimSeconds} seconds')
+         RETURNING index_claimed_at::text AS at`,
         [list.key],
       ),
     )
-    return claimed === 1
+    claimedAt = row?.at
+    return row !== undefined
   }
+  /** Only its own: one that stood still for a minute has lost it, perhaps to another server. */
   const setClaim = (to: 'clock_timestamp()' | 'NULL') =>
-    database.work((sql) => sql.run(`UPDATE vector_list SET index_claimed_at = ${to} WHERE list_key = $1`, [list.key]))
+    claims.run(async () => {
+      if (claimedAt === undefined) return
+      const [row] = await database.work((sql) =>
+        sql.all<{ at: string | null }>(
+          `UPDATE vector_list SET index_claimed_at = ${to} WHERE list_key = $1 AND index_claimed_at::text = $2
+           RETURNING index_claimed_at::text AS at`,
+          [list.key, claimedAt],
+        ),
+      )
+      claimedAt = row?.at ?? undefined
+    })
   /** The database finishes what a server that is gone has begun. */
   const isUnderWay = async () => {
     const builds = await read.all(

@@ -150,6 +150,31 @@ describe('pgvector in particular', () => {
     await store.close()
   })
 
+  it('leaves the claim of another server alone that took over the building', async () => {
+    const store = storeIn(schema, { quietMs: 600_000 })
+    await (await store.table('k1_v1', 16)).add(clusteredRows(50, 16))
+    const [begun, mayFail] = [0, 1].map(() => Promise.withResolvers<void>())
+    const connect = async () => {
+      begun?.resolve()
+      await mayFail?.promise
+      throw new Error('no connection')
+    }
+    const database = databaseIn(schema)
+    const late = storeIn(schema, { database: { ...database, connect }, indexedFromRows: 10, quietMs: 0 })
+    await late.table('k1_v1', 16)
+    await begun?.promise
+    await server.execute(`UPDATE ${schema}.vector_list SET index_claimed_at = clock_timestamp() + interval '1 second'`)
+    mayFail?.resolve()
+    await late.close()
+    const looking = databaseIn(schema)
+    const [list] = await looking.read.all<{ held: boolean }>(
+      "SELECT index_claimed_at > clock_timestamp() - interval '50 seconds' AS held FROM vector_list",
+    )
+    await looking.close()
+    expect(list).toEqual({ held: true })
+    await store.close()
+  })
+
   it('fails once when the extension is dropped with the vectors, and takes them again', async () => {
     const one = { chunk: 1, generation: 1, vector: Float32Array.of(1, 0, 0) }
     const store = storeIn(schema)
