@@ -105,6 +105,22 @@ export function testDocumentStore(driver: string, create: (name: string) => Docu
       )
     })
 
+    it('reads the chunks of a document from one on, and those around one, as many as fit', async () => {
+      const store = await open('read.db')
+      const { key } = await store.ensureCollection('read', embedding)
+      const place = await reserve(store, 3)
+      for (const index of [0, 1]) await store.addChunks(key, chunksOf(place, index, `text ${index}`))
+      const document = generationOf(place.generation, { source: 'read', chunk_count: 3 })
+      await store.publish(key, [{ ...chunksOf(place, 2, 'text 2'), document }])
+      const from = async (first: number, limit: number, maxBytes: number) =>
+        (await store.chunksFrom(place.generation, first, limit, maxBytes)).map(({ index }) => index)
+      expect(await from(1, 10, 1_000)).toEqual([1, 2])
+      expect(await from(0, 2, 1_000)).toEqual([0, 1])
+      expect(await from(1, 10, 1)).toEqual([1])
+      const around = await store.chunksAround(`chk_${place.firstChunk + 1}`, 1, 1_000)
+      expect(around.map(({ content }) => content)).toEqual(['text 0', 'text 1', 'text 2'])
+    })
+
     it('knows a word that nobody had used when it was first asked for', async () => {
       const store = await open('late.db')
       const { key } = await store.ensureCollection('c', embedding)

@@ -29,7 +29,7 @@ const following = `WITH near AS (
     SELECT found, place, sum(bytes) OVER (ORDER BY place) AS sum FROM (
       SELECT chunk.chunk_key AS found, chunk.chunk_index - $2::int AS place, ${bytes} AS bytes
       FROM document JOIN chunk ON chunk.chunk_generation = document.generation
-      WHERE document.generation = $1 AND chunk.chunk_index >= $2::int ORDER BY chunk.chunk_index LIMIT $4) AS some)
+      WHERE document.generation = $1 AND chunk.chunk_index >= $2::int ORDER BY chunk.chunk_index LIMIT $4) AS next)
   ${fitting}`
 
 const fromCurrent = `FROM chunk JOIN document ON document.generation = chunk.chunk_generation
