@@ -1,13 +1,12 @@
 import { signal } from '@preact/signals'
 import type { ComponentProps, JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
-import { lazy } from '../parts/lazy.tsx'
 import { TabBar } from '../parts/tabs.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
+import { Replay } from '../state/replay.ts'
 import type { Replayed } from '../state/replayed.ts'
 import type { RunEvents } from '../state/run/events.ts'
 import type { Step } from '../state/run/step.ts'
@@ -16,13 +15,12 @@ import type { Studio } from '../state/studio.ts'
 import { CompactList } from './compact.tsx'
 import { EventList } from './event-list.tsx'
 import { Inspector } from './inspector/inspector.tsx'
+import { ReplayBar } from './replay-bar.tsx'
 import { RunGraph } from './run-graph.tsx'
 import { RunHeader } from './run-header.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 type Chosen = Extract<Address, { page: 'chats' }>
-
-const ReplayBar = lazy(async () => (await import('./replay-bar.tsx')).ReplayBar)
 
 interface RunViewProps {
   studio: Studio
@@ -123,34 +121,27 @@ function Modes({ opened }: { opened: OpenedRun }): JSX.Element {
   )
 }
 
-/** A run that has ended, or waits, as it was at any moment. What that takes is loaded when somebody wants it. */
+/** A run that has ended, or waits, as it was at any moment. */
 function ReplayOf({ studio, opened }: { studio: Studio; opened: OpenedRun }): JSX.Element | null {
-  const [problem, setProblem] = useState('')
   const button = useRef<HTMLButtonElement>(null)
   const replay = opened.replay.value
   const run = opened.run.value
   opened.whole.shape.value
   const isOver = run !== undefined && !isUnderWay(run) && opened.whole.root.isOver
-  const act = async (action: (replay: Replayed) => void) => {
-    try {
-      const { Replay } = await import('../state/replay.ts')
-      // Nobody would end it.
-      if (opened.isClosed) return
-      opened.replay.value ??= new Replay(opened.whole, studio.client)
-      action(opened.replay.value)
-      setProblem('')
-    } catch (error) {
-      setProblem(messageOf(error))
-    }
+  const act = (action: (replay: Replayed) => void) => {
+    // Nobody would end it.
+    if (opened.isClosed) return
+    opened.replay.value ??= new Replay(opened.whole, studio.client)
+    action(opened.replay.value)
   }
-  const play = () => void act((one) => (one.isPlaying.value ? one.pause() : one.play()))
+  const play = () => act((one) => (one.isPlaying.value ? one.pause() : one.play()))
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is of the run that is opened
   useEffect(() => {
     if (!isOver) return
     return studio.keys.on({
       play,
-      'event-before': () => void act((one) => one.step(-1)),
-      'event-after': () => void act((one) => one.step(1)),
+      'event-before': () => act((one) => one.step(-1)),
+      'event-after': () => act((one) => one.step(1)),
     })
   }, [studio, opened, isOver])
   if (!isOver) return null
@@ -168,7 +159,6 @@ function ReplayOf({ studio, opened }: { studio: Studio; opened: OpenedRun }): JS
           }}
         />
       )}
-      <span role="alert">{problem}</span>
     </div>
   )
 }

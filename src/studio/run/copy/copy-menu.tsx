@@ -5,6 +5,7 @@ import { placeAfter } from '../../parts/layout/list-keys.ts'
 import type { KeyId } from '../../state/key-table.ts'
 import type { OpenedRun } from '../../state/opened-run.ts'
 import type { Studio } from '../../state/studio.ts'
+import { copyAs } from './copy-as.ts'
 
 interface CopyMenuProps {
   studio: Studio
@@ -31,7 +32,7 @@ export function CopyMenu({ studio, opened }: CopyMenuProps): JSX.Element {
   const { copy, said, forget, dialog } = useCopying()
   const take = (kind: Kind) => {
     setOpen(false)
-    copy(async () => (await import('./copy-as.ts')).copyAs(kind, studio, opened))
+    copy(() => copyAs(kind, studio, opened))
   }
   useEffect(() => {
     const handlers = kinds.flatMap((kind) => {

@@ -4,14 +4,12 @@ import { useMemo, useState } from 'preact/hooks'
 import { markCited } from '../../../core/text/citations.ts'
 import { formatMs, formatScore } from '../../parts/format.ts'
 import { inList, whereOf } from '../../parts/hits.tsx'
-import { lazy } from '../../parts/lazy.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
 import { PassageText } from './passage-text.tsx'
-
-const TrySearch = lazy(async () => (await import('./passages-try.tsx')).TrySearch)
+import { TrySearch } from './passages-try.tsx'
 
 type Retrieval = EventOf<'retrieval'>
 type Hit = Retrieval['results'][number]
