@@ -4,6 +4,7 @@ import { AppError } from '../../core/error.ts'
 import { exit } from '../command/exit-codes.ts'
 import { plainFlag } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
+import { toFolderError } from '../connect/file-error.ts'
 import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../init/template.ts'
 import { callThrough, packageManager } from '../terminal/called-as.ts'
 import { canAsk, choose, confirm } from '../terminal/confirm.ts'
@@ -44,7 +45,11 @@ export const command: CommandModule<InitOptions> = {
         return exit.failure
       }
     }
-    for (const file of files) await writeTemplateFile(file, target)
+    try {
+      for (const file of files) await writeTemplateFile(file, target)
+    } catch (error) {
+      throw toFolderError(error, terminalLine(target))
+    }
     if (json) printJson({ folder: target, template, files: files.map(({ name }) => name) })
     else say(`Wrote ${files.length} files to ${terminalLine(target)}.\n\n${nextSteps(target, template)}`)
     return undefined

@@ -27,6 +27,16 @@ export function toWriteError(error: unknown, file: string): unknown {
   return code === undefined ? error : refuse(`'${file}' can't be written: ${code}.`, error)
 }
 
+/** Explains why files could not be written into a folder. Other errors are returned unchanged. */
+export function toFolderError(error: unknown, folder: string): unknown {
+  const code = codeOf(error)
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return refuse(`'${folder}' is no folder: a file has its name, or that of a folder above it. Name another.`, error)
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return refuse(`No permission to write to '${folder}'. Change its permissions, or name another folder.`, error)
+  return code === undefined ? error : refuse(`'${folder}' can't be written: ${code}.`, error)
+}
+
 function codeOf(error: unknown): string | undefined {
   const { code } = error as NodeJS.ErrnoException
   return !isAppError(error) && typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : undefined

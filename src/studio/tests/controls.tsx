@@ -100,7 +100,11 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
         ) : null}
         <span role="status">{isRunning ? 'Running…' : summaryOf(project)}</span>
         <span class="more">
-          {rows.length === all.length ? `${formatCount(all.length)} tests` : `${rows.length} of ${all.length} tests`}
+          {rows.length === all.length
+            ? all.length === 1
+              ? '1 test'
+              : `${formatCount(all.length)} tests`
+            : `${rows.length} of ${all.length} tests`}
         </span>
       </div>
       <p role="alert" class="wrong">

@@ -71,6 +71,15 @@ describe('agentserve init on a terminal', () => {
     expect(await config()).toContain('team(')
   })
 
+  it('refuses a folder that is a file, or below one', async () => {
+    await writeFile(join(folder, 'taken'), '')
+    for (const name of ['taken', 'taken/below']) {
+      const { ended, shows } = open(name, '--template', 'basic')
+      await shows('is no folder: a file has its name')
+      expect(await ended).toBe(2)
+    }
+  })
+
   it('writes nothing when it is left with Ctrl-C', async () => {
     const { type, ended } = open()
     await type('Number or name [basic]: ', '\u0003')
