@@ -9,6 +9,7 @@ test.each([
   ['/s/ses_1/r/run_1/e/118', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, filter: {} }],
   ['/new?agent=docs', { page: 'chats', isNew: true, filter: { agent: 'docs' } }],
   ['/r/run_1', { page: 'run', runId: 'run_1' }],
+  ['/member/run_1', { page: 'member', runId: 'run_1' }],
   ['?agent=docs&status=failed', { page: 'chats', filter: { agent: 'docs', status: 'failed' } }],
   ['?before=2026-11-23', { page: 'chats', filter: { before: '2026-11-23' } }],
   ['?before=2026-13-45&before=soon', { page: 'chats', filter: {} }],

@@ -32,7 +32,7 @@ export function FileView(props: FileProps): JSX.Element {
   return (
     <div class="file">
       {isPicture ? <Picture {...props} fileId={file_id} name={name} /> : null}
-      <Save {...props} fileId={file_id} name={name} />
+      <Save {...props} />
     </div>
   )
 }
@@ -94,7 +94,10 @@ function Picture({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Elem
   return <img src={address} alt={name} onError={() => setError('its content is no picture.')} />
 }
 
-function Save({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Element {
+/** What saves a file that the session keeps. */
+export function Save({ studio, sessionId, part }: FileProps): JSX.Element {
+  const { file_id: fileId = '' } = part
+  const name = safeName(part.name ?? 'file')
   const { problem, isBusy, attempt } = useAttempt()
   const save = async () => {
     const { bytes } = await studio.client.sessions.file(sessionId, fileId)

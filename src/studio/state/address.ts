@@ -20,6 +20,8 @@ export type Address =
       view?: View | undefined
     }
   | { page: 'run'; runId: string }
+  /** A run, mostly one inside another, as a conversation. */
+  | { page: 'member'; runId: string }
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string | undefined; chunkId?: string | undefined }
   | { page: 'agents'; agentId?: string | undefined }
@@ -75,7 +77,10 @@ export function readAddress(path: string, search: string): Address {
     case 'new':
       return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
     case 'r':
-      return rest.length === 1 && rest[0] !== undefined ? { page: 'run', runId: rest[0] } : { page: 'unknown' }
+    case 'member':
+      return rest.length === 1 && rest[0] !== undefined
+        ? { page: first === 'r' ? 'run' : first, runId: rest[0] }
+        : { page: 'unknown' }
     case 'diff': {
       const [runA, runB, ...more] = rest
       const isWhole = runA !== undefined && runB !== undefined && more.length === 0
@@ -155,6 +160,8 @@ function placeOf(address: Address): Place {
   switch (address.page) {
     case 'run':
       return { path: ['r', address.runId], query: {} }
+    case 'member':
+      return { path: ['member', address.runId], query: {} }
     case 'search':
       return { path: ['search'], query: { q: address.text || undefined } }
     case 'agents':

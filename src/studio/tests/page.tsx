@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Studio } from '../state/studio.ts'
 import { Controls } from './controls.tsx'
 import { Grid } from './grid.tsx'
@@ -40,6 +40,7 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
           A saved conversation is a test: open one, choose “Session…”, then “Save as test”, or call{' '}
           <code>agentserve sessions save-test</code>.
         </p>
+        <ConfigState studio={studio} />
       </div>
     )
   const rows = tests.filter(
@@ -52,6 +53,7 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
     <div class="tests" data-depth={address.name === undefined ? 'list' : 'test'}>
       <h2 class="hidden">Tests</h2>
       <div class="tests-main">
+        <ConfigState studio={studio} />
         <Controls project={project} shown={shown} rows={rows} picked={picked} />
         <Grid studio={studio} project={project} rows={rows} chosen={chosen} opened={address.name} />
       </div>
@@ -59,6 +61,22 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
         <OpenedTest key={address.name} studio={studio} project={project} name={address.name} />
       )}
     </div>
+  )
+}
+
+/** Under the banner with the file, the line and the excerpt: what that means for tests. */
+function ConfigState({ studio }: { studio: Studio }): JSX.Element {
+  const wasBroken = useRef(false)
+  const isBroken = studio.trouble.value !== undefined
+  wasBroken.current ||= isBroken
+  return (
+    <p role="status">
+      {isBroken
+        ? 'Tests run the config in the file, so none can run until it is mended.'
+        : wasBroken.current
+          ? 'The config loads again.'
+          : ''}
+    </p>
   )
 }
 

@@ -31,6 +31,10 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     scope: 'sessions',
     View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),
   },
+  member: {
+    scope: 'sessions',
+    View: lazy(async () => (await import('../again/member-page.tsx')).MemberPage),
+  },
   tests: { tab: 'Tests', can: 'tests', View: lazy(async () => (await import('../tests/page.tsx')).TestsPage) },
   watch: { scope: 'sessions', View: lazy(async () => (await import('../watch/page.tsx')).WatchPage) },
   file: { View: lazy(async () => (await import('../file/page.tsx')).FilePage) },

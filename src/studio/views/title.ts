@@ -6,6 +6,7 @@ const pages = {
   knowledge: 'Knowledge',
   agents: 'Agents',
   run: 'Run',
+  member: 'Run',
   diff: 'Two runs',
   again: 'Again',
   tests: 'Tests',

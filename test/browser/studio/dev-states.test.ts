@@ -94,6 +94,11 @@ test('a config that is broken is shown with its line over what goes on, until it
       - text: "2 | export default defineConfig({ 3 | knowledge: { sources: ['hours.md'] }, > 4 | agents: { docs: agent({ knowledge: true, dscription: 'Answers from the documents.' }), slow: agent({ async *run({ signal }) { | ^ 5 | yield 'one ' 6 | await new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)))"
       - paragraph: The last good config keeps serving. This goes away when the file is mended and saved."
   `)
+  // Tests load the file as it is; those that were played are still shown.
+  const tests = await visit(chromium, server.url, '/studio/tests')
+  await tests.page.getByRole('alert').filter({ hasText: 'agent.config.ts:4' }).waitFor()
+  await tests.page.getByText('none can run until it is mended').waitFor()
+  expect(await lookAt(tests.page)).toEqual([])
   await page.reload()
   await banner.waitFor()
   await page.getByLabel('Message to docs').fill('When does the office open?')
@@ -101,6 +106,8 @@ test('a config that is broken is shown with its line over what goes on, until it
   await page.getByRole('article').getByText('the office opens at nine').waitFor()
   await project.write('agent.config.ts', config(`${docs}, ${slow}, added: agent({ run: () => 'new' })`))
   await banner.waitFor({ state: 'detached' })
+  await tests.page.getByText('The config loads again').waitFor()
+  expect(await tests.end()).toEqual(nothingWrong)
   await page.goto(`${server.url}/studio/new`)
   await page.getByRole('radio', { name: /^added/ }).waitFor()
   expect(await visited.end()).toEqual(nothingWrong)

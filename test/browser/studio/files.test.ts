@@ -134,6 +134,24 @@ test('pictures are drawn from what the key may read; all else is text and what s
   const far = page.getByRole('link', { name: 'https://evil.example/far.png' })
   expect(await far.getAttribute('rel')).toBe('noopener noreferrer')
   expect(await lookAt(page)).toEqual([])
+
+  // All files of the session, with their sizes and runs.
+  await page.getByRole('button', { name: 'Session…' }).click()
+  const files = page.getByRole('dialog', { name: 'Session' }).getByRole('region', { name: 'Files' })
+  await files.waitFor()
+  expect(await files.getByRole('listitem').allTextContents()).toEqual([
+    expect.stringMatching(/^Save dot\.png image\/png, 70 bytes .*made by run …/),
+    expect.stringMatching(/^Save evil\ufffdgnp\.exe text\/plain, 2 bytes /),
+    expect.stringMatching(/^Save a\.svg image\/svg\+xml, 24 bytes /),
+    expect.stringMatching(/^Save broken\.png image\/png, 10 bytes /),
+    expect.stringMatching(/^far\.png image\/png, at https:\/\/evil\.example\/far\.png/),
+  ])
+  expect(await lookAt(page)).toEqual([])
+  const saved = page.waitForEvent('download')
+  await files.getByRole('button', { name: 'Save dot.png' }).click()
+  expect((await saved).suggestedFilename()).toBe('dot.png')
+  await files.getByRole('link').first().click()
+  await expect.poll(() => page.url()).toContain(json.run_id)
   expect(await endOf(visited)).toEqual(nothingWrong)
 })
 

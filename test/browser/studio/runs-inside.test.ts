@@ -91,6 +91,26 @@ test('a member that works is unfolded where it works, live, at any depth, in two
   expect([await one.end(), await other.end()]).toEqual([nothingWrong, nothingWrong])
 })
 
+test('a member is opened as a conversation of its own, with its tools, its members and what it says, live', async () => {
+  const run = await start('outer')
+  const { page, ...visited } = await open(run)
+  await row(page, /^step crew/).click()
+  await page.getByRole('link', { name: 'The whole conversation of crew' }).click()
+  await page.getByRole('heading', { name: 'crew' }).waitFor()
+  await page.getByRole('region', { name: 'What it was told' }).getByText('go').waitFor()
+  await page.getByRole('region', { name: 'right' }).waitFor()
+  const left = page.getByRole('region', { name: 'left' })
+  await left.getByRole('link', { name: 'Its conversation' }).click()
+  await page.getByRole('heading', { name: 'left' }).waitFor()
+  goOn.resolve()
+  await page.getByRole('region', { name: 'What it said' }).getByText('from inside').waitFor()
+  await page.locator('.status.completed').waitFor()
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('link', { name: 'The run around it' }).click()
+  await page.getByRole('heading', { name: 'crew' }).waitFor()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
 test('runs inside a run that has ended are read when they are unfolded, with what they cost', async () => {
   const run = await start('asks')
   await expect.poll(() => statusOf(server, run)).toBe('input_required')

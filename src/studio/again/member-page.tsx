@@ -1,0 +1,53 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Part } from '../../core/message.ts'
+import { Parts } from '../conversation/parts.tsx'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { Markdown } from '../parts/markdown.tsx'
+import { Status } from '../parts/status.tsx'
+import type { Studio } from '../state/studio.ts'
+import { heed, useAsides } from './asides.ts'
+import { aboutRun } from './diff-page.tsx'
+import { piecesOf } from './member-pieces.ts'
+import { Part as Section } from './part.tsx'
+
+/** A run as the conversation that it was: what it was told, the tools and members that it called, and what it said, in order. */
+export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
+  const address = studio.address.value
+  const [opened] = useAsides(studio, address.page === 'member' ? [address.runId] : [])
+  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
+  if (opened === undefined) return null
+  heed(opened)
+  const { runId, run, events } = opened
+  const present = run.value
+  const trouble = aboutRun(opened)
+  const [told] = present?.messages ?? []
+  const urlOf = (id: string) => studio.urlOf({ page: 'member', runId: id })
+  const partsOf = (parts: readonly Part[]) => (
+    <Parts studio={studio} sessionId={present?.session_id ?? ''} parts={parts} />
+  )
+  return (
+    <div class="two">
+      <h2>{present?.entity_id}</h2>
+      {trouble && <p role="alert">{trouble}</p>}
+      {present && (
+        <p class="bar">
+          <Status status={present.status} />
+          {present.parent_run_id && <a href={urlOf(present.parent_run_id)}>The run around it</a>}
+          <a href={studio.urlOf({ page: 'run', runId })}>Its steps</a>
+        </p>
+      )}
+      {told && <Section title="What it was told">{partsOf(told.parts)}</Section>}
+      {piecesOf(events.all).map(({ seq, text, parts, tool, input = null, output, member }) => (
+        <Section key={seq} title={tool ?? member?.name ?? 'What it said'}>
+          {member && <a href={urlOf(member.runId)}>Its conversation</a>}
+          {tool && <JsonTree value={input} />}
+          {output === undefined ? null : <JsonTree name="gave" value={output} />}
+          {text && <Markdown text={text} />}
+          {parts && partsOf(parts)}
+        </Section>
+      ))}
+      {present?.error && <p class="failure">{present.error.message}</p>}
+    </div>
+  )
+}
