@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Studio } from '../state/studio.ts'
 import { Controls } from './controls.tsx'
 import { Grid } from './grid.tsx'
