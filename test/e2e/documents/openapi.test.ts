@@ -108,6 +108,11 @@ async function prepare({ path, operationId }: Described): Promise<void> {
     const { run_id, session_id } = await run('echo', false)
     ids.id = run_id
     await server.call('POST', '/api/v1/agents/echo/run', { input: 'another', session_id, replaces: run_id })
+  } else if (operationId === 'keepRun') {
+    const { run_id } = await run('echo', false)
+    const { runs } = (await server.call('POST', `/api/v1/runs/${run_id}/again`, { after: 'live' })).json
+    ids.id = runs[0].run_id
+    await server.call('GET', `/api/v1/runs/${ids.id}/events`)
   } else if (operationId === 'cancelRun') ids.id = (await run('asking', true)).run_id
   else if (path.includes('/runs/{id}')) ids.id = (await run('echo', false)).run_id
   else if (path.includes('/chat/')) {
