@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { placeAfter } from '../parts/layout/list-keys.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'
-import type { Filter } from '../state/address.ts'
+import { type Filter, given } from '../state/address.ts'
 import { pageSize } from '../state/session-reads.ts'
 import type { SessionList } from '../state/sessions.ts'
 import type { Studio } from '../state/studio.ts'
@@ -28,8 +28,7 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
     studio.go(address.page === 'chats' ? { ...address, filter: wanted } : { page: 'chats', filter: wanted })
   }
   const narrow = (change: Change) => {
-    const asked = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined)
-    list(Object.fromEntries(asked))
+    list(given({ ...filter, ...change }))
   }
   const state = sessions.state.value
   const [said, setSaid] = useState('')

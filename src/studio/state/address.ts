@@ -113,7 +113,7 @@ function readChat([sessionId, second, runId, third, seq, ...more]: string[], que
   const view = views.find((one) => one === query.get('view'))
   // The run inside, if the step is one of its own.
   const inside = query.get('run') || undefined
-  return { page: 'chats', sessionId, runId, seq: Number(seq), inside, ...(view && { view }), filter }
+  return given({ page: 'chats', sessionId, runId, seq: Number(seq), inside, view, filter })
 }
 
 function readAgain(runId: string, query: URLSearchParams): Address {
@@ -203,12 +203,17 @@ function placeOf(address: Address): Place {
 function readFilter(query: URLSearchParams): Filter {
   const { agent, status, before = '' } = textsOf(query)
   const isDay = /^\d{4}-\d\d-\d\d$/.test(before) && !Number.isNaN(Date.parse(before))
-  return { agent, status, before: isDay ? before : undefined }
+  return given({ agent, status, before: isDay ? before : undefined })
 }
 
 function readAsked(query: URLSearchParams): Asked {
   const { q, mode, limit, filters, collection } = textsOf(query)
   return { q, mode, limit: isCount(Number(limit)) ? Number(limit) : undefined, filters, collection }
+}
+
+/** Without those that are undefined. */
+export function given<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
 
 /** Those that are not empty. */

@@ -180,7 +180,6 @@ test('a session with a run that is open', async () => {
         - tab "Graph"
       - group "Replay":
         - button "Replay"
-        - alert
       - treegrid "Steps of the run, … s":
         - row "run desk Fold … s" [expanded] [level=1]:
           - gridcell "run desk Fold":
