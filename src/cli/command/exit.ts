@@ -82,6 +82,6 @@ const advice: Partial<Record<ErrorCode, string>> = {
   session_not_found: '\n`agentserve sessions` lists the sessions.',
   run_not_found: '\n`agentserve runs` lists the runs.',
   document_not_found: '\n`agentserve knowledge list` lists the documents.',
-  unauthorized: '\nPass a key with --key or AGENTSERVE_KEY.',
+  unauthorized: '\nPass a key or token with --key or AGENTSERVE_KEY.',
   misdirected_request: '\nAllow the name on the server with --allow-host or AGENTSERVE_ALLOW_HOSTS.',
 }

@@ -53,7 +53,7 @@ async function shell(line: string, key = 'right-key') {
 
 const nothing = /^$/
 const noAnswer = /^No answer from http:\/\/127\.0\.0\.1:9: nothing listens there; is the server running\?\n$/
-const giveKey = /Pass a key with --key or AGENTSERVE_KEY\.\n$/
+const giveKey = /Pass a key or token with --key or AGENTSERVE_KEY\.\n$/
 
 test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['echo hi | agentserve chat echo', '0 0', /^hi\n$/, nothing],

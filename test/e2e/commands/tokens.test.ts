@@ -53,7 +53,7 @@ describe('a command', () => {
       const late = await as(expired, ['sessions', 'list'])
       expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('it has expired (exp)')])
       const none = await command(project, ['sessions', 'list'])
-      expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('requires an API key or token')])
+      expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('This server requires a token.')])
       const kept = await command(project, ['sessions', 'list'], '', { AGENTSERVE_KEY: boss })
       expect(kept.code).toBe(0)
     } finally {
