@@ -79,9 +79,12 @@ export class Audit {
     } catch (error) {
       if (act.frees !== true || !isAppError(error) || error.code !== 'storage_full') throw error
       return (outcome, detail) =>
-        this.#try(() => store.addAuditEntry({ ...entry, outcome, detail: detail ?? entry.detail }), act.action)
+        this.#try(
+          () => store.addAuditEntry({ ...entry, outcome, detail: plainDetail(detail) ?? entry.detail }),
+          act.action,
+        )
     }
-    return (outcome, detail) => this.#try(() => store.settleAuditEntry(entry, outcome, detail ?? null), act.action)
+    return (outcome, detail) => this.#try(() => store.settleAuditEntry(entry, outcome, plainDetail(detail)), act.action)
   }
 
   /** Writes an act that has been done. Nobody waits for it; `close` does. */
@@ -150,7 +153,7 @@ export class Audit {
       outcome,
       request_id: requestId ?? null,
       server_id: serverId,
-      detail: detail ?? null,
+      detail: plainDetail(detail),
     }
   }
 
@@ -176,4 +179,10 @@ export function codeOf(error: unknown): string {
 /** As every database can hold it. Callers choose ids. */
 function plain(text: string): string {
   return text.slice(0, longestText).toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** With texts that every store can keep: Postgres refuses some in JSON. */
+function plainDetail(detail: JsonObject | undefined): JsonObject | null {
+  if (detail === undefined) return null
+  return JSON.parse(JSON.stringify(detail), (_key, value) => (typeof value === 'string' ? plain(value) : value))
 }

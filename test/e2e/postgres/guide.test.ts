@@ -21,7 +21,13 @@ describePostgres('the guide to Postgres', () => {
     const postgres = await testPostgres()
     database = await postgres.newDatabase()
     other = await postgres.newDatabase()
-    project = await createProject()
+    project = await createProject({
+      'agent.config.ts': `import { agent, defineConfig } from 'agentserve'\nexport default defineConfig({ agents: { docs: agent({ knowledge: true }) } })`,
+      'notes/hours.md': 'The shop opens at nine.',
+    })
+    // What a user has who moves to Postgres.
+    const local = await command(project, ['ingest', 'notes'])
+    expect(local, local.stderr).toMatchObject({ code: 0 })
   })
   afterAll(async () => {
     await project?.remove()

@@ -91,8 +91,10 @@ describe('an act', () => {
 
   test('with names that no database can hold is written as far as they can be', async () => {
     const { audit, memory } = await opened()
-    await audit.told({ ...actor, userId: `a\0b\ud800${'x'.repeat(300)}` }, { action: 'backup' })
+    const detail = { fact_id: '\0', names: ['\ud800', 'b'] }
+    await audit.told({ ...actor, userId: `a\0b\ud800${'x'.repeat(300)}` }, { action: 'backup', detail })
     const [entry] = (await memory.listAuditEntries({}, { limit: 1 })).items
+    expect(entry?.detail).toEqual({ fact_id: '\ufffd', names: ['\ufffd', 'b'] })
     expect([entry?.user_id?.slice(0, 5), entry?.user_id?.length]).toEqual(['a\ufffdb\ufffdx', 256])
   })
 
