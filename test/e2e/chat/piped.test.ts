@@ -103,7 +103,13 @@ test.each<[string, string[], number, string, RegExp]>([
     '',
     /agent not found: nobody\n`agentserve agents` lists the agents\.\n$/,
   ],
-  ['a wrong key', ['echo', '--message', 'x', '--key', 'wrong'], 1, '', /Pass a key or token with --key or AGENTSERVE_KEY\.\n$/],
+  [
+    'a wrong key',
+    ['echo', '--message', 'x', '--key', 'wrong'],
+    1,
+    '',
+    /Pass a key or token with --key or AGENTSERVE_KEY\.\n$/,
+  ],
   [
     'a missing server',
     ['echo', '--message', 'x', '--url', 'http://127.0.0.1:9'],
