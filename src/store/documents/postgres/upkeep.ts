@@ -5,8 +5,8 @@ import { removeUnusedTerms } from './terms.ts'
 const quietMs = 1_000
 
 /**
- * What is new of an index is a list first, which each search reads whole: 4 MB of it take five times as long as all else. The database
- * tidies it when it is full, and for its owner at any time.
+ * What is new of an index is a list first, which each search reads whole: 4 MB of it take some ten times as long as all else. The
+ * database tidies it when it is full, and for its owner at any time.
  */
 const tidyIndexes = `SELECT gin_clean_pending_list('chunk_words_by_word'), gin_clean_pending_list('term_by_trigram')`
 
