@@ -5,10 +5,7 @@ const types = { bigint: { oid: 20, bytes: 8 }, smallint: { oid: 21, bytes: 2 } }
 
 /** A parameter of whole numbers below 2^53. */
 export function toBigints(all: readonly Float64Array[]): Buffer {
-  const { buffer, size } = begin(
-    'bigint',
-    all.reduce((sum, { length }) => sum + length, 0),
-  )
+  const { buffer, size } = begin('bigint', all)
   let at = head
   for (const numbers of all)
     for (const number of numbers) {
@@ -20,10 +17,7 @@ export function toBigints(all: readonly Float64Array[]): Buffer {
 }
 
 export function toSmallints(all: readonly (readonly number[])[]): Buffer {
-  const { buffer, size } = begin(
-    'smallint',
-    all.reduce((sum, { length }) => sum + length, 0),
-  )
+  const { buffer, size } = begin('smallint', all)
   let at = head
   for (const numbers of all)
     for (const number of numbers) {
@@ -34,8 +28,9 @@ export function toSmallints(all: readonly (readonly number[])[]): Buffer {
 }
 
 /** An array without nulls, of one dimension, numbered from 1. */
-function begin(type: keyof typeof types, count: number): { buffer: Buffer; size: number } {
+function begin(type: keyof typeof types, all: readonly { length: number }[]): { buffer: Buffer; size: number } {
   const { oid, bytes } = types[type]
+  const count = all.reduce((sum, { length }) => sum + length, 0)
   const buffer = Buffer.allocUnsafe(head + count * (4 + bytes))
   buffer.writeInt32BE(1, 0)
   buffer.writeInt32BE(0, 4)
