@@ -11,7 +11,6 @@ export interface StoredVectors {
 }
 
 export async function openStoredVectors(folder: string): Promise<StoredVectors> {
-  process.env.LANCEDB_LOG ??= 'error'
   const { connect } = await loadLance()
   const database = await connect(folder)
   const tables = new Map<string, ReturnType<typeof database.openTable>>()

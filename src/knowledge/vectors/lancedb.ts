@@ -41,7 +41,6 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
   const dropping = new Map<string, Promise<void>>()
 
   const connect = async (): Promise<Connection> => {
-    process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
     // In two steps, so that other work can run in between.
     await import('./arrow.ts')
@@ -122,6 +121,7 @@ export function lanceVectors({ folder, quietMs = 5_000, ...limits }: LanceOption
 
 /** Throws with what to do when the package of this platform, which has the native code, is missing or can't be loaded. */
 export async function loadLance(): Promise<typeof import('@lancedb/lancedb')> {
+  process.env.LANCEDB_LOG ??= 'error'
   try {
     return await import('@lancedb/lancedb')
   } catch (cause) {
