@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../core/error.ts'
+import { ofMany } from './field.ts'
 
 /**
  * A value by its schema: as it is resolved, defaults filled in, or undefined and every mistake told to `complain`, the path
@@ -37,7 +38,7 @@ export function checkSettings<S extends z.ZodType>(subject: string, schema: S, v
 /** One `invalid_request` for all mistakes in the settings of `subject`; each message follows its path. */
 export function wrongSettings(subject: string, mistakes: readonly ErrorDetail[]): AppError {
   const lines = mistakes.map(({ path, message }) =>
-    sentence(path === '' ? `${subject}: the settings ${message}` : `${subject}: \`${path}\` ${message}`),
+    sentence(path === '' ? `${subject}: the settings ${ofMany(message)}` : `${subject}: \`${path}\` ${message}`),
   )
   return new AppError('invalid_request', lines.join('\n'), { details: [...mistakes] })
 }

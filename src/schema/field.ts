@@ -24,6 +24,11 @@ export function mustBe(words: string, isSecret = false): { error: (problem: Prob
   }
 }
 
+/** The same words after what is many: the settings, not a field of them. */
+export function ofMany(message: string): string {
+  return message.replace(/^is missing; it must be /, 'are missing; they must be ')
+}
+
 /** What `test` accepts. */
 export function is<T>(words: string, test: (value: unknown) => boolean, isSecret = false) {
   return z.custom<T>(test, mustBe(words, isSecret))

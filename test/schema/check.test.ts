@@ -54,6 +54,12 @@ describe('checkSettings', () => {
     ])
   })
 
+  test('says of the settings as a whole that they are missing, or of the wrong kind', () => {
+    const kind = 'an object with name, testDoubles, key, env, either, names'
+    expect(mistakesOf(undefined)).toEqual([`agent(): the settings are missing; they must be ${kind}.`])
+    expect(mistakesOf('desk')).toEqual([`agent(): the settings must be ${kind}, not 'desk'.`])
+  })
+
   test('shows no value of a secret', () => {
     const text = mistakesOf({ key: ' ', env: { TOKEN: 4711 } }).join()
     expect(text).toContain('`env.TOKEN` must be a text; is a variable not set?')
