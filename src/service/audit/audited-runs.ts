@@ -1,27 +1,26 @@
-import type { Actor } from '../../core/access/audit.ts'
+import type { AuditObject } from '../../core/access/audit.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { ResumeAnswer, Runs, StartRun } from '../services.ts'
-import type { Act, Audit } from './audit.ts'
+import type { Act } from './audit.ts'
+
+/** Does the work, and writes the act with its outcome into the log. */
+type DoAct = <T>(act: Act, work: () => Promise<T>, detailOf?: (result: T) => JsonObject) => Promise<T>
 
 /** The runs of one request. What it does to runs that are there goes into the audit log; starting one is no act. */
 export class AuditedRuns implements Runs {
   readonly #own: Runs
-  readonly #audit: Audit
-  readonly #actor: Actor
+  readonly #act: DoAct
 
-  constructor(own: Runs, audit: Audit, actor: Actor) {
+  constructor(own: Runs, act: DoAct) {
     this.#own = own
-    this.#audit = audit
-    this.#actor = actor
+    this.#act = act
   }
 
   start(options: StartRun): ReturnType<Runs['start']> {
     const { replaces } = options
     if (replaces === undefined) return this.#own.start(options)
-    const act: Act = { action: 'run.replace', object: run(replaces) }
-    return this.#audit.act(
-      this.#actor,
-      act,
+    return this.#act(
+      { action: 'run.replace', object: run(replaces) },
       () => this.#own.start(options),
       ({ runId }) => ({ run_id: runId }),
     )
@@ -66,13 +65,9 @@ export class AuditedRuns implements Runs {
   trace(...given: Parameters<Runs['trace']>): ReturnType<Runs['trace']> {
     return this.#own.trace(...given)
   }
-
-  #act<T>(act: Act, work: () => Promise<T>): Promise<T> {
-    return this.#audit.act(this.#actor, act, work)
-  }
 }
 
-const run = (id: string) => ({ kind: 'run' as const, id })
+export const run = (id: string): AuditObject => ({ kind: 'run', id })
 
 /** What was decided, not what was said. */
 function decisionsOf({ approved, answers }: ResumeAnswer): JsonObject {

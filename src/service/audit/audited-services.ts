@@ -5,7 +5,7 @@ import type { Notifications } from '../notifications/notifications.ts'
 import type { Schedules } from '../schedules/schedules.ts'
 import type { Facts, Runs, Services, Sessions, Users } from '../services.ts'
 import { type Act, type Audit, codeOf } from './audit.ts'
-import { AuditedRuns } from './audited-runs.ts'
+import { AuditedRuns, run } from './audited-runs.ts'
 
 /**
  * The services of one request, whose acts go into the audit log under its name. What no act belongs to is passed on as it is,
@@ -45,7 +45,7 @@ export class AuditedServices implements Services {
   }
 
   get runs(): Runs {
-    return new AuditedRuns(this.#own.runs, this.#audit, this.#actor)
+    return new AuditedRuns(this.#own.runs, (act, work, detailOf) => this.#act(act, work, detailOf))
   }
 
   get again(): Services['again'] {
@@ -244,7 +244,6 @@ export class AuditedServices implements Services {
 }
 
 const session = (id: string): AuditObject => ({ kind: 'session', id })
-const run = (id: string): AuditObject => ({ kind: 'run', id })
 const user = (id: string): AuditObject => ({ kind: 'user', id })
 const document = (id: string): AuditObject => ({ kind: 'document', id })
 const schedule = (id: string): AuditObject => ({ kind: 'schedule', id })
