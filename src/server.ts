@@ -17,7 +17,7 @@ import { createRuns } from './service/runs/runs.ts'
 import { createSessions } from './service/sessions/sessions.ts'
 import { memoryStore } from './store/sessions/memory/store.ts'
 
-export { ingestSources } from './server/ingest-sources.ts'
+export { ingestSources } from './server/knowledge/ingest-sources.ts'
 export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, OwnedFolder, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }

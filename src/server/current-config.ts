@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.ts'
 import type { Timer, Timers } from '../core/time.ts'
 import { createSerial } from '../runtime/serial.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
-import { ingestSources } from './ingest-sources.ts'
+import { ingestSources } from './knowledge/ingest-sources.ts'
 import { RemoteSources } from './remote/remote-sources.ts'
 
 export interface CurrentConfigOptions {

@@ -21,7 +21,7 @@ import { databaseOf, databaseOfKnowledge, openDatabase, startPatienceMs, untilDo
 import { folderRoutes } from './folder/folder-routes.ts'
 import { ownerOf } from './folder/owner.ts'
 import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
-import { tellOfLocalKnowledge } from './left-knowledge.ts'
+import { tellOfLocalKnowledge } from './knowledge/left-behind.ts'
 import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { ingestSources } from '../../src/server/ingest-sources.ts'
+import { ingestSources } from '../../src/server/knowledge/ingest-sources.ts'
 import type { OpenableKnowledge } from '../../src/service/knowledge/knowledge.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge/folder.ts'
 

@@ -90,6 +90,7 @@ const floors: Record<string, Floor> = {
       'events',
       'files',
       'limits knowledge',
+      'knowledge/vectors',
       '.',
     ],
   },
@@ -126,7 +127,7 @@ const floors: Record<string, Floor> = {
   server: {
     rooms: ['*'],
     except: ['cli', 'client', 'index', 'studio'],
-    folders: ['.', 'database remote served folder tests'],
+    folders: ['.', 'database knowledge remote served folder tests'],
   },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],

@@ -8,7 +8,7 @@ import {
 } from '../../core/knowledge/document-store.ts'
 import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { CollectionIndex, VectorList } from './index-document.ts'
+import type { CollectionIndex, VectorList } from './vectors/index-document.ts'
 
 /** Each write of vectors is a file, and each transaction syncs the disk, so chunks share them. */
 const chunksPerBatch = 1_000

@@ -6,8 +6,8 @@ import type { Embedders, PreparedDocument, PrepareRequest, Preparer } from '../.
 import type { IngestInput, IngestResult } from '../../core/knowledge/knowledge.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
 import type { Commits } from './commit.ts'
-import { embeddingsOf } from './index-document.ts'
 import type { IngestSettings } from './input.ts'
+import { embeddingsOf } from './vectors/index-document.ts'
 
 export interface IngestDrivers {
   documents: DocumentStore

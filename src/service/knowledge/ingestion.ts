@@ -14,10 +14,10 @@ import {
   isUnchanged,
   result,
 } from './document.ts'
-import type { CollectionIndex } from './index-document.ts'
 import { assertContent, type ChunkDefaults, parseIngest } from './input.ts'
 import type { Lock } from './lock.ts'
 import { ingestLong } from './long-document.ts'
+import type { CollectionIndex } from './vectors/index-document.ts'
 
 /** Maximum size of the content that is prepared or stored at the same time. */
 export const bytesAtOnce = 5_000_000

@@ -12,7 +12,7 @@ import {
   toDocument,
   toRequest,
 } from './document.ts'
-import type { CollectionIndex } from './index-document.ts'
+import type { CollectionIndex } from './vectors/index-document.ts'
 
 export interface LongDocument {
   file: FileContent

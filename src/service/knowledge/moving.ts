@@ -3,7 +3,7 @@ import { createId } from '../../core/id.ts'
 import type { StoredChunk } from '../../core/knowledge/chunk.ts'
 import type { Collection, DocumentStore, NewChunks, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { Embedders, VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
-import { embeddingsOf, tableNames } from './index-document.ts'
+import { embeddingsOf, tableNames } from './vectors/index-document.ts'
 
 /** One transaction, and one read of vectors. */
 const chunksAtOnce = 1_000

@@ -1,7 +1,7 @@
 import { isAppError } from '../../core/error.ts'
 import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
-import type { CollectionIndex } from './index-document.ts'
 import type { Lock } from './lock.ts'
+import type { CollectionIndex } from './vectors/index-document.ts'
 
 export interface RemovalDrivers {
   documents: DocumentStore

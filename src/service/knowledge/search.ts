@@ -13,11 +13,11 @@ import type { KnownWords } from './fit.ts'
 import { countedOnce, type Frequencies } from './frequencies.ts'
 import { fuse, type RankedList, titledFirst, weighed, withoutUnknown } from './fuse.ts'
 import { toHits } from './hits.ts'
-import type { CollectionIndex, VectorList } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
 import { rerank } from './rerank.ts'
 import { findPlaces, traceOf } from './trace.ts'
-import { VectorsUnavailable } from './vector-guard.ts'
+import { VectorsUnavailable } from './vectors/guard.ts'
+import type { CollectionIndex, VectorList } from './vectors/index-document.ts'
 import { rankByWords, toShare } from './words.ts'
 
 const minDepth = 50

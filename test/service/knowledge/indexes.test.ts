@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { createEmbedders } from '../../../src/knowledge/embedders/all.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
-import { createIndexes } from '../../../src/service/knowledge/indexes.ts'
 import { createLock } from '../../../src/service/knowledge/lock.ts'
-import { createVectorGuard } from '../../../src/service/knowledge/vector-guard.ts'
+import { createVectorGuard } from '../../../src/service/knowledge/vectors/guard.ts'
+import { createIndexes } from '../../../src/service/knowledge/vectors/indexes.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
 
 test('close, although a search has just found that another server has reindexed', async () => {

@@ -1,5 +1,5 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
-import { importKnowledge, type Moved } from '../../../server/knowledge-import.ts'
+import { importKnowledge, type Moved } from '../../../server/knowledge/import.ts'
 import { exit } from '../../command/exit-codes.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'

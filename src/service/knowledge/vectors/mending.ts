@@ -1,5 +1,5 @@
-import type { Logger } from '../../core/logger.ts'
-import type { Clock } from '../../core/time.ts'
+import type { Logger } from '../../../core/logger.ts'
+import type { Clock } from '../../../core/time.ts'
 import { type CollectionIndex, type IndexDrivers, missingIn, missingOf, repair } from './index-document.ts'
 
 /** What could not be written is tried again so much later, and each time twice as much later. */

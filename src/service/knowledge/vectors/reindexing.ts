@@ -1,11 +1,11 @@
-import { AppError } from '../../core/error.ts'
-import { type Collection, reindexWork as work } from '../../core/knowledge/document-store.ts'
-import type { DownloadProgress } from '../../core/knowledge/drivers.ts'
-import type { Knowledge, Reindexing } from '../../core/knowledge/knowledge.ts'
+import { AppError } from '../../../core/error.ts'
+import { type Collection, reindexWork as work } from '../../../core/knowledge/document-store.ts'
+import type { DownloadProgress } from '../../../core/knowledge/drivers.ts'
+import type { Knowledge, Reindexing } from '../../../core/knowledge/knowledge.ts'
+import type { Lock } from '../lock.ts'
+import { fullDisk, type VectorGuard } from './guard.ts'
 import { type IndexDrivers, rebuild, type VectorList } from './index-document.ts'
 import type { Indexes } from './indexes.ts'
-import type { Lock } from './lock.ts'
-import { fullDisk, type VectorGuard } from './vector-guard.ts'
 
 /** Other servers are told how far it is. */
 const tellMs = 1_000

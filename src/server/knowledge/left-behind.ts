@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ResolvedConfig } from '../config/types.ts'
-import type { Knowledge } from '../core/knowledge/knowledge.ts'
-import type { Logger } from '../core/logger.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import type { Knowledge } from '../../core/knowledge/knowledge.ts'
+import type { Logger } from '../../core/logger.ts'
 
 /** Says that documents are in files that this configuration does not use, while it has none in its database. */
 export async function tellOfLocalKnowledge(

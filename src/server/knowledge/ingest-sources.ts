@@ -1,11 +1,11 @@
-import type { Knowledge } from '../core/knowledge/knowledge.ts'
-import { defaultMaxFileSize } from '../core/knowledge/limits.ts'
-import { isRemote } from '../core/knowledge/remote-source.ts'
-import type { Logger } from '../core/logger.ts'
-import { fileTooLarge } from '../sources/file-limit.ts'
-import { findSources } from '../sources/find.ts'
-import { type IngestTarget, ingestFiles, toOutcome } from '../sources/ingest.ts'
-import { isBelow, unreachable } from '../sources/places.ts'
+import type { Knowledge } from '../../core/knowledge/knowledge.ts'
+import { defaultMaxFileSize } from '../../core/knowledge/limits.ts'
+import { isRemote } from '../../core/knowledge/remote-source.ts'
+import type { Logger } from '../../core/logger.ts'
+import { fileTooLarge } from '../../sources/file-limit.ts'
+import { findSources } from '../../sources/find.ts'
+import { type IngestTarget, ingestFiles, toOutcome } from '../../sources/ingest.ts'
+import { isBelow, unreachable } from '../../sources/places.ts'
 
 export interface IngestSourcesOptions {
   knowledge: Knowledge

@@ -1,9 +1,9 @@
-import { AppError, isAppError } from '../../core/error.ts'
-import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
-import type { Embedder, Embedders, Embedding, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
-import { hashedList, tokenList } from '../../core/knowledge/lists.ts'
-import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
-import type { Logger } from '../../core/logger.ts'
+import { AppError, isAppError } from '../../../core/error.ts'
+import type { Collection, DocumentStore } from '../../../core/knowledge/document-store.ts'
+import type { Embedder, Embedders, Embedding, VectorStore, VectorTable } from '../../../core/knowledge/drivers.ts'
+import { hashedList, tokenList } from '../../../core/knowledge/lists.ts'
+import { textToEmbed } from '../../../core/knowledge/text-to-embed.ts'
+import type { Logger } from '../../../core/logger.ts'
 
 /** Their model is of their version, and not configured. */
 const builtIn = new Set<string>([hashedList, tokenList])

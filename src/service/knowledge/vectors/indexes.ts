@@ -1,10 +1,10 @@
-import type { Collection } from '../../core/knowledge/document-store.ts'
-import type { VectorStore } from '../../core/knowledge/drivers.ts'
-import type { Clock } from '../../core/time.ts'
+import type { Collection } from '../../../core/knowledge/document-store.ts'
+import type { VectorStore } from '../../../core/knowledge/drivers.ts'
+import type { Clock } from '../../../core/time.ts'
+import type { Lock } from '../lock.ts'
+import type { VectorGuard } from './guard.ts'
 import { type CollectionIndex, closeEmbedders, type IndexDrivers, openIndex, tableNames } from './index-document.ts'
-import type { Lock } from './lock.ts'
 import { createMending } from './mending.ts'
-import type { VectorGuard } from './vector-guard.ts'
 
 export interface IndexesOptions extends IndexDrivers {
   clock: Clock

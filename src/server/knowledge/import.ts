@@ -1,17 +1,17 @@
 import { access } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { ResolvedConfig } from '../config/types.ts'
-import { AppError, invalid } from '../core/error.ts'
-import { silentLogger } from '../core/logger.ts'
-import { createEmbedders } from '../knowledge/embedders/all.ts'
-import { memoryVectors } from '../knowledge/vectors/memory.ts'
-import { createStoredChunks } from '../knowledge/words/stored-chunks.ts'
-import { type Moved, moveKnowledge } from '../service/knowledge/moving.ts'
-import { createDocumentStore } from '../store/documents/store.ts'
-import { explainRefusal } from '../store/postgres/refusal.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import { AppError, invalid } from '../../core/error.ts'
+import { silentLogger } from '../../core/logger.ts'
+import { createEmbedders } from '../../knowledge/embedders/all.ts'
+import { memoryVectors } from '../../knowledge/vectors/memory.ts'
+import { createStoredChunks } from '../../knowledge/words/stored-chunks.ts'
+import { type Moved, moveKnowledge } from '../../service/knowledge/moving.ts'
+import { createDocumentStore } from '../../store/documents/store.ts'
+import { explainRefusal } from '../../store/postgres/refusal.ts'
 import { sharedStores } from './knowledge.ts'
 
-export type { Moved } from '../service/knowledge/moving.ts'
+export type { Moved } from '../../service/knowledge/moving.ts'
 
 export interface KnowledgeImport {
   /** The folder of a local knowledge base; default: that of the data folder. */
@@ -45,7 +45,7 @@ export async function importKnowledge(
   })
   const documents = createDocumentStore({ path })
   const target = sharedStores(vectorDb, memoryVectors(), silentLogger, withoutUpkeep)
-  const { openStoredVectors } = await import('../knowledge/vectors/lance-reading.ts')
+  const { openStoredVectors } = await import('../../knowledge/vectors/lance-reading.ts')
   await target.documents.open().catch((cause: unknown) => {
     throw new AppError('unavailable', explainRefusal(cause, place).message, { cause })
   })

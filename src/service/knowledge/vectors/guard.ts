@@ -1,8 +1,8 @@
-import { AppError, isAppError } from '../../core/error.ts'
-import type { Collection } from '../../core/knowledge/document-store.ts'
-import type { VectorTable } from '../../core/knowledge/drivers.ts'
-import type { Logger } from '../../core/logger.ts'
-import type { Clock } from '../../core/time.ts'
+import { AppError, isAppError } from '../../../core/error.ts'
+import type { Collection } from '../../../core/knowledge/document-store.ts'
+import type { VectorTable } from '../../../core/knowledge/drivers.ts'
+import type { Logger } from '../../../core/logger.ts'
+import type { Clock } from '../../../core/time.ts'
 
 const rebuildEveryMs = 3_600_000
 /** After a rebuild that failed itself. */
