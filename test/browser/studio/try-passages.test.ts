@@ -6,6 +6,15 @@ import { lookAt } from '../../support/browser/look.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
+/** What the placeholder leaves of the width of the number among the passages, in pixels. */
+const roomInNumber = `(() => {
+  const input = document.querySelector('fieldset [type=number]')
+  const { font, paddingLeft, paddingRight } = getComputedStyle(input)
+  const context = document.createElement('canvas').getContext('2d')
+  context.font = font
+  const text = context.measureText(input.placeholder).width
+  return input.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - text
+})()`
 const lamps = Array.from({ length: 6 }, (_, at) => `## Lamp ${at}\n\nThe keeper lights lamp ${at} at dusk.\n`)
 
 let chromium: TestBrowser
@@ -81,6 +90,7 @@ test('a run is repeated with a search in another mode and with filters', async (
   await page.goto(`${server.url}/studio/again/${runId}`)
   const passages = page.getByRole('group', { name: 'Passages' })
   await passages.getByLabel('Mode').selectOption('keyword')
+  expect(await page.evaluate(roomInNumber)).toBeGreaterThanOrEqual(0)
   await passages.getByLabel('Search anew, at most').fill('1')
   await passages.getByLabel('Filters').fill('kind')
   await page.getByRole('button', { name: 'Run again' }).click()
