@@ -21,7 +21,9 @@ export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element |
   const [found, setFound] = useState<readonly { part: FilePart; runId: string; by: string }[]>([])
   const [error, setError] = useState('')
   useEffect(() => {
-    sessions.history(sessionId, { interactions: turns, replaced: true }).then(
+    const reading = new AbortController()
+    const { signal } = reading
+    sessions.history(sessionId, { interactions: turns, replaced: true, signal }).then(
       ({ messages }) =>
         setFound(
           messages.flatMap(({ run_id: runId, role, parts }) =>
@@ -30,8 +32,11 @@ export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element |
             ),
           ),
         ),
-      (failed: unknown) => setError(messageOf(failed)),
+      (failed: unknown) => {
+        if (!signal.aborted) setError(messageOf(failed))
+      },
     )
+    return () => reading.abort()
   }, [sessions, sessionId])
   if (error !== '') return <p role="alert">{error}</p>
   if (found.length === 0) return null
