@@ -28,7 +28,7 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   )
   return (
     <div class="two">
-      <h2>{present?.entity_id}</h2>
+      <h2>{present?.entity_id ?? 'Run'}</h2>
       {trouble && <p role="alert">{trouble}</p>}
       {present && (
         <p class="bar">
