@@ -69,7 +69,7 @@ export function studioAssets(folder: string) {
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source: `${JSON.stringify(manifest)}\n` })
       const sizes: ModuleSizes = Object.fromEntries(chunks.map((chunk) => [chunk.fileName, sizesOf(chunk)]))
       this.emitFile({ type: 'asset', fileName: 'modules.json', source: `${JSON.stringify(sizes)}\n` })
-      // The server unpacks a file for those who take none of both.
+      // The server unpacks a file for those who take neither.
       for (const { fileName } of chunks) delete bundle[fileName]
     },
   }
