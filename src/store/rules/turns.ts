@@ -1,3 +1,4 @@
+import { AppError } from '../../core/error.ts'
 import { isEnded, type RunStatus } from '../../core/run.ts'
 import type { TryKept, TryNotKept } from '../../core/run-write.ts'
 import type { Summary } from '../../core/summary.ts'
@@ -104,6 +105,11 @@ export function whyNotKept(run: { isTry: boolean; isChild: boolean; status: RunS
   if (!run.isTry || run.isChild) return { outcome: 'no_try' } satisfies TryNotKept
   const { status } = run
   return isEnded(status) && status !== 'input_required' ? undefined : { outcome: 'unfinished' as const, status }
+}
+
+/** For a try that should go, and is none that has ended (any more). */
+export function tryGone(runId: string): AppError {
+  return new AppError('conflict', `The try '${runId}' has been kept or deleted meanwhile.`, { runId })
 }
 
 /**

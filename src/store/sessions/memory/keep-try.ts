@@ -1,7 +1,6 @@
-import { AppError } from '../../../core/error.ts'
 import { isTry } from '../../../core/run.ts'
 import type { KeptTry, TryKept } from '../../../core/run-write.ts'
-import { keeping, whyNotKept } from '../../rules/turns.ts'
+import { keeping, tryGone, whyNotKept } from '../../rules/turns.ts'
 import { deleteFiles } from './files.ts'
 import { deletePushConfigs } from './push.ts'
 import type { MemoryState, RunRow } from './rows.ts'
@@ -41,7 +40,7 @@ export function keepTry(state: MemoryState, { run_id: runId, turn, at }: KeptTry
 export function takeTry(state: MemoryState, runId: string): RunRow {
   const row = state.runs.get(runId)
   if (row === undefined || whyNotKept(lookOf(row)) !== undefined) {
-    throw new AppError('conflict', `The try '${runId}' has been kept or deleted meanwhile.`, { runId })
+    throw tryGone(runId)
   }
   removeRuns(state, new Set(withChildren(state, runId).map(({ record }) => record.run_id)))
   return row

@@ -1,6 +1,5 @@
-import { AppError } from '../../../core/error.ts'
 import type { Sql } from '../../postgres/connection.ts'
-import { whyNotKept } from '../../rules/turns.ts'
+import { tryGone, whyNotKept } from '../../rules/turns.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
 import { lockTree, lookOf, selectTry, type TreeRow, type TryColumns } from './writing/keep-try.ts'
 import { forgetWords } from './writing/words.ts'
@@ -79,7 +78,7 @@ export async function takeTry(sql: Sql, runId: string): Promise<string | null> {
   const tree = await sql.all<TreeRow>(lockTree, [runId])
   const [row] = await sql.all<TryColumns>(selectTry, [runId])
   if (row === undefined || whyNotKept(lookOf(row)) !== undefined) {
-    throw new AppError('conflict', `The try '${runId}' has been kept or deleted meanwhile.`, { runId })
+    throw tryGone(runId)
   }
   await deleteRuns(sql, tree)
   return row.replaced_state

@@ -1,9 +1,8 @@
-import { AppError } from '../../../../core/error.ts'
 import { createId } from '../../../../core/id.ts'
 import type { RunStatus } from '../../../../core/run.ts'
 import type { KeptTry, TryKept } from '../../../../core/run-write.ts'
 import { usageOf } from '../../../rules/session-usage.ts'
-import { keeping, whyNotKept } from '../../../rules/turns.ts'
+import { keeping, tryGone, whyNotKept } from '../../../rules/turns.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
 import { type All, readRecord } from '../reading/records.ts'
 import { findStateBefore, readTurnTree, toTurn } from '../reading/turn-tree.ts'
@@ -81,7 +80,7 @@ async function storeLast(writer: Connection, runId: string): Promise<{ before: n
 export async function hideTry(writer: Connection, runId: string): Promise<{ hidden: string; state: string | null }> {
   const [row] = await writer.all(selectTry, [runId])
   if (row === undefined || whyNotKept(lookOf(row)) !== undefined) {
-    throw new AppError('conflict', `The try '${runId}' has been kept or deleted meanwhile.`, { runId })
+    throw tryGone(runId)
   }
   const hidden = createId('ses')
   const tree = await writer.all(selectTree, [runId])
