@@ -16,7 +16,7 @@ export function keepTry(state: MemoryState, { run_id: runId, turn, at }: KeptTry
   const decided = keeping(treeOf(session), turnOf(row), turn)
   if ('outcome' in decided) return decided
   const before = findStateBefore(state, turn) ?? null
-  const rows = withChildren(state, runId)
+  const rows = withChildren(state, [runId])
   const ids = new Set(rows.map(({ record }) => record.run_id))
   session.runs = [...session.runs.filter(({ record }) => !ids.has(record.run_id)), ...rows]
   for (const one of rows) {
@@ -42,11 +42,13 @@ export function takeTry(state: MemoryState, runId: string): RunRow {
   if (row === undefined || whyNotKept(lookOf(row)) !== undefined) {
     throw tryGone(runId)
   }
-  removeRuns(state, new Set(withChildren(state, runId).map(({ record }) => record.run_id)))
+  removeRuns(state, [runId])
   return row
 }
 
-export function removeRuns(state: MemoryState, gone: ReadonlySet<string>): void {
+/** With their child runs. Gives how many they were. */
+export function removeRuns(state: MemoryState, runIds: readonly string[]): number {
+  const gone = new Set(withChildren(state, runIds).map(({ record }) => record.run_id))
   deleteFiles(state, ({ run_id }) => gone.has(run_id))
   deletePushConfigs(state, gone)
   for (const id of gone) {
@@ -54,6 +56,7 @@ export function removeRuns(state: MemoryState, gone: ReadonlySet<string>): void 
     if (session !== undefined) session.runs = session.runs.filter(({ record }) => record.run_id !== id)
     state.runs.delete(id)
   }
+  return gone.size
 }
 
 function lookOf({ record }: RunRow) {
@@ -61,10 +64,10 @@ function lookOf({ record }: RunRow) {
 }
 
 /** Children are stored after their parents. */
-function withChildren(state: MemoryState, runId: string): RunRow[] {
-  const ids = new Set<string>()
+function withChildren(state: MemoryState, runIds: readonly string[]): RunRow[] {
+  const ids = new Set(runIds)
   const isOne = ({ record }: RunRow) => {
-    const is = record.run_id === runId || ids.has(record.parent_run_id ?? '')
+    const is = ids.has(record.run_id) || ids.has(record.parent_run_id ?? '')
     if (is) ids.add(record.run_id)
     return is
   }

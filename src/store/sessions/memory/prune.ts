@@ -32,9 +32,8 @@ export function deleteTries(state: MemoryState, before: string, limit: number): 
   const isDue = ({ parent_run_id, status, completed_at, ...record }: RunRecord) =>
     parent_run_id === null && isTry(record) && isEnded(status) && (completed_at ?? before) < before
   const due = [...state.runs.values()].filter(({ record }) => isDue(record)).slice(0, limit)
-  const gone = new Set(due.map(({ record }) => record.run_id))
-  // Children are stored after their parents.
-  for (const { record } of state.runs.values()) if (gone.has(record.parent_run_id ?? '')) gone.add(record.run_id)
-  removeRuns(state, gone)
-  return gone.size
+  return removeRuns(
+    state,
+    due.map(({ record }) => record.run_id),
+  )
 }
