@@ -24,9 +24,11 @@ interface Watched {
   before: { add: () => Promise<void>; search: () => Promise<void>; drop: () => Promise<void> }
 }
 
+const storedVectors = () => lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
+
 /** Real vectors that a test can hold up and let fail. */
 function watchedVectors(): Watched {
-  const real = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
+  const real = storedVectors()
   const told: string[] = []
   const before = { add: noFailure, search: noFailure, drop: noFailure }
   const watch = (table: VectorTable): VectorTable => ({
@@ -59,6 +61,13 @@ async function filled(): Promise<void> {
   const knowledge = await place.open()
   await knowledge.ingestMany(sources.map(document))
   await knowledge.close()
+}
+
+async function filledWithoutVectors(): Promise<void> {
+  await filled()
+  const vectors = storedVectors()
+  for (const name of await vectors.names()) await vectors.drop(name)
+  await vectors.close()
 }
 
 /** Whether each chunk has one vector in each list. */
@@ -105,10 +114,7 @@ it('opens no vectors while those that are damaged are being removed', async () =
 })
 
 it('ends the writing of missing vectors before their table is removed', async () => {
-  await filled()
-  const empty = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
-  for (const name of await empty.names()) await empty.drop(name)
-  await empty.close()
+  await filledWithoutVectors()
   const { vectors, told, before } = watchedVectors()
   const knowledge = await place.open({ vectors })
   const adding = Promise.withResolvers<void>()
@@ -132,10 +138,7 @@ it('ends the writing of missing vectors before their table is removed', async ()
 })
 
 it('writes missing vectors again later when that failed, each of them once', async () => {
-  await filled()
-  const empty = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
-  for (const name of await empty.names()) await empty.drop(name)
-  await empty.close()
+  await filledWithoutVectors()
   let now = Date.now()
   const { vectors, before } = watchedVectors()
   const knowledge = await place.open({ vectors, clock: () => now })
