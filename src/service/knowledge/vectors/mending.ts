@@ -1,4 +1,3 @@
-import type { Logger } from '../../../core/logger.ts'
 import type { Clock } from '../../../core/time.ts'
 import { type CollectionIndex, type IndexDrivers, missingIn, missingOf, repair } from './index-document.ts'
 
@@ -8,7 +7,6 @@ const latestAgainMs = 3_600_000
 
 export interface MendingOptions extends IndexDrivers {
   clock: Clock
-  logger: Logger
   stopping: () => AbortSignal
 }
 
@@ -23,7 +21,8 @@ export interface Mending {
 interface Mended {
   ending: AbortController
   work: Promise<void> | undefined
-  dueMs: number
+  /** Since it was under way once. */
+  dueMs: number | undefined
   waitMs: number
 }
 
@@ -55,22 +54,21 @@ export function createMending(options: MendingOptions): Mending {
     }
   }
   const stateOf = (index: CollectionIndex): Mended => {
-    const state = known.get(index) ?? {
-      ...{ ending: new AbortController(), work: undefined },
-      ...{ dueMs: Number.NEGATIVE_INFINITY, waitMs: againMs },
-    }
-    known.set(index, state)
-    return state
+    const state = known.get(index)
+    if (state !== undefined) return state
+    const begun: Mended = { ending: new AbortController(), work: undefined, dueMs: undefined, waitMs: againMs }
+    known.set(index, begun)
+    return begun
   }
 
   return {
     begin(index) {
       if (!index.lists.some(({ missing }) => missing.size > 0)) return
       const state = stateOf(index)
-      if (state.work !== undefined || clock() < state.dueMs) return
+      const isAgain = state.dueMs !== undefined
+      if (state.work !== undefined || (state.dueMs !== undefined && clock() < state.dueMs)) return
       const signal = AbortSignal.any([state.ending.signal, stopping()])
       if (signal.aborted) return
-      const isAgain = state.dueMs > 0
       logger.info({ collection: index.collection.name, documents: missingOf(index) }, 'writing missing vectors')
       state.work = mend(index, signal, isAgain).finally(() => {
         state.work = undefined
