@@ -136,7 +136,7 @@ async function sourcesOf(
       sources.push(source)
       chunks += chunk_count
     }
-    if (next === undefined || next === null) return { sources: sources.reverse(), chunks }
+    if (next === null) return { sources: sources.reverse(), chunks }
     cursor = next
   }
 }
@@ -249,26 +249,19 @@ async function publish(
   version: number,
   all: readonly (NewChunks & { document: StoredDocument })[],
 ): Promise<number[]> {
-  const withIds = (idOf: (document: StoredDocument) => string) =>
-    all.map(({ document: { collection: _, ...document }, ...chunks }) => ({
+  const own = all.map(({ document: { collection: _, ...document }, ...chunks }) => ({
+    ...chunks,
+    document: { ...document, generation: chunks.generation },
+  }))
+  const published = await documents.publish(key, own, version).catch((error: unknown) => {
+    // Another knowledge base of the same database has documents of these ids: a copy of the same one.
+    if (!isTaken(error)) throw error
+    const renamed = own.map(({ document, ...chunks }) => ({
       ...chunks,
-      document: { ...document, document_id: idOf({ ...document, collection: '' }), generation: chunks.generation },
+      document: { ...document, document_id: createId('doc') },
     }))
-  const published = await documents
-    .publish(
-      key,
-      withIds(({ document_id }) => document_id),
-      version,
-    )
-    .catch((error: unknown) => {
-      // Another knowledge base of the same database has documents of these ids: a copy of the same one.
-      if (!isTaken(error)) throw error
-      return documents.publish(
-        key,
-        withIds(() => createId('doc')),
-        version,
-      )
-    })
+    return documents.publish(key, renamed, version)
+  })
   return published.flatMap(({ replaced }) => replaced ?? [])
 }
 
