@@ -66,7 +66,7 @@ test('without keys it is served on this machine only, and not at all when it is 
   expect(await status({ studio: true })).toBe(200)
 })
 
-test('a browser loads at most 43 KB first, and 108 KB in all', async () => {
+test('a browser loads at most 45 KB first, and 111 KB in all', async () => {
   const { call } = await started()
   const { text: page } = await call('GET', '/studio')
   const first = [...page.matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)].map(([, path = '']) => basename(path))
