@@ -170,7 +170,7 @@ test('another model is asked, and a try is saved as a test of the project', asyn
   expect(model.asked().at(-1)).toBe('other')
   expect(await lookAt(page)).toEqual([])
   await b.getByLabel('Save as test').fill('other-model')
-  await b.getByRole('button', { name: 'Save the test' }).press('Enter')
+  await b.getByRole('button', { name: 'Save the test' }).dblclick()
   await b.getByRole('link', { name: 'other-model' }).waitFor()
   expect(await project.read('test/other-model.session.json')).toContain('It is open: other.')
   expect(await end()).toEqual(nothingWrong)
