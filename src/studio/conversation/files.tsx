@@ -15,7 +15,7 @@ interface FilesProps {
 /** As many turns as the server gives at once. */
 const turns = 1000
 
-/** The files of all messages of a session, those of replaced turns too; nothing without any. */
+/** The files of the newest turns of a session, those of replaced turns too; nothing without any. */
 export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element | null {
   const { sessions } = studio.client
   const [found, setFound] = useState<readonly { part: FilePart; runId: string; by: string }[]>([])
