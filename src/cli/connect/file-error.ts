@@ -24,7 +24,7 @@ export function toWriteError(error: unknown, file: string): unknown {
       `No permission to write '${file}'. Change the permissions of its folder, or name another file.`,
       error,
     )
-  return code === undefined ? error : refuse(`'${file}' can't be written: ${code}.`, error)
+  return code === undefined ? error : notWritten(file, code, error)
 }
 
 /** Explains why files could not be written into a folder. Other errors are returned unchanged. */
@@ -34,7 +34,13 @@ export function toFolderError(error: unknown, folder: string): unknown {
     return refuse(`'${folder}' is no folder: a file has its name, or that of a folder above it. Name another.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return refuse(`No permission to write to '${folder}'. Change its permissions, or name another folder.`, error)
-  return code === undefined ? error : refuse(`'${folder}' can't be written: ${code}.`, error)
+  return code === undefined ? error : notWritten(folder, code, error)
+}
+
+function notWritten(path: string, code: string, error: unknown): AppError {
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  const full = `The disk of '${path}' is full. Free some space, or name another place.`
+  return refuse(isFull ? full : `'${path}' can't be written: ${code}.`, error)
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toReadError, toWriteError } from '../../../src/cli/connect/file-error.ts'
+import { toFolderError, toReadError, toWriteError } from '../../../src/cli/connect/file-error.ts'
 import { AppError } from '../../../src/core/error.ts'
 
 const failure = (code: string) => Object.assign(new Error(`${code}: as the system says it`), { code })
@@ -22,13 +22,33 @@ test.each([
     'invalid_request',
     "No permission to write 'a.jsonl'. Change the permissions of its folder, or name another file.",
   ],
-  ['ENOSPC', 'invalid_request', "'a.jsonl' can't be written: ENOSPC."],
+  ['ENOSPC', 'invalid_request', "The disk of 'a.jsonl' is full. Free some space, or name another place."],
+  ['EIO', 'invalid_request', "'a.jsonl' can't be written: EIO."],
 ] as const)('of a file that is to be made, %s says what is wrong', (code, kind, message) => {
   expect(toWriteError(failure(code), 'a.jsonl')).toMatchObject({ code: kind, message })
 })
 
+const noFolder = "'new' is no folder: a file has its name, or that of a folder above it. Name another."
+const noPermission = "No permission to write to 'new'. Change its permissions, or name another folder."
+
+test.each([
+  ['EEXIST', noFolder],
+  ['ENOTDIR', noFolder],
+  ['EACCES', noPermission],
+  ['EROFS', noPermission],
+  ['ENOSPC', "The disk of 'new' is full. Free some space, or name another place."],
+  ['EDQUOT', "The disk of 'new' is full. Free some space, or name another place."],
+  ['EIO', "'new' can't be written: EIO."],
+])('of a folder that is to be filled, %s says what is wrong', (code, message) => {
+  expect(toFolderError(failure(code), 'new')).toMatchObject({ code: 'invalid_request', message })
+})
+
 test('errors that are not about the file stay as they are', () => {
   for (const error of [new AppError('unavailable', 'x'), new Error('x'), failure('ERR_STREAM_DESTROYED')]) {
-    expect([toReadError(error, 'a'), toWriteError(error, 'a')]).toEqual([error, error])
+    expect([toReadError(error, 'a'), toWriteError(error, 'a'), toFolderError(error, 'a')]).toEqual([
+      error,
+      error,
+      error,
+    ])
   }
 })
