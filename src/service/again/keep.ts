@@ -1,6 +1,6 @@
 import { AppError, isAppError, notFound } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
-import { assertKept } from '../runs/replacing.ts'
+import { assertKeepable } from '../runs/replacing.ts'
 import type { RunService } from '../runs/runs.ts'
 import type { Services, Sessions } from '../services.ts'
 import type { StartedRun } from './request.ts'
@@ -14,7 +14,7 @@ interface KeepServices {
 export function createKeep({ runs, sessions }: KeepServices): Services['keep'] {
   return async (runId, keep) => {
     const tried = await runs.get(runId)
-    assertKept(tried)
+    assertKeepable(tried)
     const turn = await turnOf(tried)
     return keep === 'replace' ? replace(tried, turn) : fork(tried, turn)
   }

@@ -84,7 +84,7 @@ export async function keepTry(
     case 'no_try':
     case 'unfinished':
       // It was an ended try a moment ago.
-      assertKept(await recorded.get(runId))
+      assertKeepable(await recorded.get(runId))
       throw movedOn(about)
     case 'turn_missing':
       throw new AppError('conflict', `The turn '${turn}' that it repeats is gone, so it has no place any more.`, about)
@@ -103,7 +103,7 @@ function busy(runId: string, sessionId: string): AppError {
 }
 
 /** Throws `conflict` for a run that is no ended try. */
-export function assertKept(
+export function assertKeepable(
   run: Pick<RunRecord, 'run_id' | 'session_id' | 'parent_run_id' | 'again_of' | 'status'>,
 ): void {
   if (!isTry(run)) throw new AppError('conflict', 'The run is a turn of its session already.', aboutOf(run))
