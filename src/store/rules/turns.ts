@@ -18,6 +18,10 @@ export interface Turn {
   isBarren: boolean
 }
 
+export function isBarren(status: RunStatus, isSilent: boolean): boolean {
+  return isSilent && isEnded(status) && status !== 'completed' && status !== 'input_required'
+}
+
 /** A turn with its new marks. */
 export interface MarkedTurn {
   run_id: string

@@ -5,6 +5,7 @@ import {
   busyTurn,
   covers,
   fromTurn,
+  isBarren,
   pathTo,
   replacement,
   restoration,
@@ -25,8 +26,7 @@ export function treeOf(session: SessionRow): MemoryTurn[] {
 
 export function turnOf(row: RunRow): MemoryTurn {
   const { run_id, created_at, replaced_by, follows = null, status, messages } = row.record
-  const isBarren = isEnded(status) && status !== 'completed' && status !== 'input_required' && messages.length < 2
-  return { run_id, created_at, replaced_by, follows, isBarren, status, row }
+  return { run_id, created_at, replaced_by, follows, isBarren: isBarren(status, messages.length < 2), status, row }
 }
 
 /** The conversation as the run saw it, with the run. */

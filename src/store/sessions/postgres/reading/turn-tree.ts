@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../core/json.ts'
-import { isEnded, type RunHead, type RunStatus } from '../../../../core/run.ts'
-import { fromTurn, type StandingTurn, type Turn } from '../../../rules/turns.ts'
+import type { RunHead, RunStatus } from '../../../../core/run.ts'
+import { fromTurn, isBarren, type StandingTurn, type Turn } from '../../../rules/turns.ts'
 import type { Reader } from './records.ts'
 
 /** The turns of a session with their marks, in a transaction or by themselves. */
@@ -28,8 +28,7 @@ export async function readTurnTree(sql: Reader, sessionId: string): Promise<Stor
 }
 
 export function toTurn({ is_silent: isSilent, ...turn }: TurnColumns): StoredTurn {
-  const { status } = turn
-  return { ...turn, isBarren: isSilent && isEnded(status) && status !== 'completed' && status !== 'input_required' }
+  return { ...turn, isBarren: isBarren(turn.status, isSilent) }
 }
 
 // OFFSET: the planner could look for the first run that fits by the order of all runs. CASE: it could walk the index of

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../core/json.ts'
-import { isEnded, type RunHead, type RunStatus } from '../../../../core/run.ts'
-import { fromTurn, type StandingTurn } from '../../../rules/turns.ts'
+import type { RunHead, RunStatus } from '../../../../core/run.ts'
+import { fromTurn, isBarren, type StandingTurn } from '../../../rules/turns.ts'
 import type { SqlRow } from '../../../sqlite/connection.ts'
 import type { All } from './records.ts'
 
@@ -25,7 +25,7 @@ export function toTurn(row: SqlRow): StoredTurn {
     created_at: row.created_at as string,
     replaced_by: row.replaced_by as string | null,
     follows: row.follows as string | null,
-    isBarren: row.is_silent === 1 && isEnded(status) && status !== 'completed' && status !== 'input_required',
+    isBarren: isBarren(status, row.is_silent === 1),
   }
 }
 
