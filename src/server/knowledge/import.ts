@@ -64,8 +64,7 @@ export async function importKnowledge(
       await vectors.close()
     }
   } finally {
-    await documents.close()
-    await target.vectors.close()
-    await target.documents.close()
+    // Vectors before the documents of the same database, also when the files can't be closed.
+    await documents.close().finally(() => target.vectors.close().finally(() => target.documents.close()))
   }
 }
