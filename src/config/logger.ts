@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type DestinationStream, destination, pino, symbols } from 'pino'
 import { messageOf } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
@@ -7,6 +8,8 @@ const maxCauses = 5
 /** How long a line may wait for others, and how much of them: a write costs about as much as making a line. */
 const gatherMs = 50
 const gatherCharacters = 16 * 1024
+/** For a reader of standard error that has stopped reading. */
+const longestFlushMs = 1_000
 const warning = 40
 
 export interface LoggerOptions {
@@ -27,18 +30,33 @@ export function createLogger({ debug, stream }: LoggerOptions): Logger {
   )
 }
 
-let standardError: DestinationStream | undefined
+let standardError: { stream: DestinationStream; written(): Promise<void> } | undefined
+
+/** Resolves when the log is written, so that what is printed next stands after it; at most a second later. */
+export async function flushLog(): Promise<void> {
+  await standardError?.written()
+}
 
 /** One for all loggers of the process. */
 function toStandardError(): DestinationStream {
-  if (standardError !== undefined) return standardError
+  if (standardError !== undefined) return standardError.stream
   const out = destination({ dest: 2, sync: false })
-  const { stream, flush } = gatherLines((lines) => out.write(lines))
+  let isIdle = true
+  out.on('drain', () => (isIdle = true))
+  const { stream, flush } = gatherLines((lines) => {
+    isIdle = false
+    out.write(lines)
+  })
+  const written = async () => {
+    flush()
+    // An error of writing is the process's: nobody reads the log any more.
+    if (!isIdle) await once(out, 'drain', { signal: AbortSignal.timeout(longestFlushMs) }).catch(() => {})
+  }
   process.on('exit', () => {
     flush()
     out.flushSync()
   })
-  standardError = stream
+  standardError = { stream, written }
   return stream
 }
 

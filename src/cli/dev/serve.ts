@@ -55,14 +55,17 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     onRunEnd: terminal?.onRunEnd,
     ...(dev && { loadConfig: (signal) => loadUserConfig(options.config, signal) }),
   })
+  const { flushLog } = await import('../../config/logger.ts')
   // An unhandled rejection in agent code must not end other conversations.
   const onStray = (error: unknown) => server.services.logger.error({ error }, 'unhandled rejection in agent code')
   process.on('unhandledRejection', onStray)
   // After an uncaught exception the state may be inconsistent.
   const onUncaught = (error: unknown) => {
     server.services.logger.error({ error, ...server.underWay() }, 'the server must stop: uncaught exception')
-    say(`The server stops: ${error instanceof Error ? error.message : String(error)} (the log names the runs).`)
-    process.exit(exit.failure)
+    void flushLog().then(() => {
+      say(`The server stops: ${error instanceof Error ? error.message : String(error)} (the log names the runs).`)
+      process.exit(exit.failure)
+    })
   }
   process.on('uncaughtException', onUncaught)
   try {
@@ -91,6 +94,8 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     await terminal?.close()
     process.off('unhandledRejection', onStray)
     process.off('uncaughtException', onUncaught)
+    // The last line says why it stopped.
+    await flushLog()
   }
   await ended
   return context.stoppedBy() === 'SIGINT' ? exit.interrupted : exit.ok

@@ -27,7 +27,8 @@ test('says what ran when an error that nobody can catch ends the program', async
   await response.text().catch(() => '')
   const { code, stderr } = await server.finished
   expect(code).toBe(1)
-  expect(stderr).toContain('The server stops: nobody can catch this')
+  // After the log, where a person looks.
+  expect(stderr.trim().split('\n').at(-1)).toContain('The server stops: nobody can catch this')
   expect(stderr).toContain(response.headers.get('x-run-id'))
   expect(stderr).toContain('the-one-that-broke')
   await project.remove()
