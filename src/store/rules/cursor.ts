@@ -22,6 +22,15 @@ export function decodeCursor(cursor: string | undefined): Keyset | undefined {
   throw invalidCursor()
 }
 
+/** The number of the run after which the next page of runs begins. */
+export function decodeRunNumber(cursor: string | undefined): number | undefined {
+  const after = decodeCursor(cursor)
+  if (after === undefined) return undefined
+  const number = Number(after.id)
+  if (Number.isSafeInteger(number)) return number
+  throw invalidCursor()
+}
+
 function parse(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))

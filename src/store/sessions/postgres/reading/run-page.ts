@@ -1,8 +1,7 @@
-import { invalidCursor } from '../../../../core/error.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter } from '../../../../core/store.ts'
-import { cutPage, decodeCursor } from '../../../rules/cursor.ts'
+import { cutPage, decodeRunNumber } from '../../../rules/cursor.ts'
 import { noTurn } from '../../rows/rows.ts'
 import { mayFit, Values } from './listed.ts'
 import { type Reader, wholeHeads } from './records.ts'
@@ -11,7 +10,7 @@ import { type HeadColumns, headColumns, toListed } from './rows.ts'
 /** Newest first by the order of starting, which does not depend on a clock. */
 export async function listRuns(sql: Reader, filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
   const { status } = filter
-  const after = afterRun(page.cursor)
+  const after = decodeRunNumber(page.cursor)
   if (!mayFit(filter) || (status !== undefined && !runStatuses.includes(status))) return { items: [], next: null }
   if (filter.parent_run_id === noTurn) return { items: [], next: null }
   const conditions: string[] = []
@@ -39,12 +38,4 @@ export async function listRuns(sql: Reader, filter: RunFilter, page: PageRequest
     id: String(row.run_number),
   }))
   return { items: items.map(toListed), next }
-}
-
-function afterRun(cursor: string | undefined): number | undefined {
-  const after = decodeCursor(cursor)
-  if (after === undefined) return undefined
-  const number = Number(after.id)
-  if (Number.isSafeInteger(number)) return number
-  throw invalidCursor()
 }

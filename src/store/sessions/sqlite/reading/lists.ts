@@ -1,8 +1,7 @@
-import { invalidCursor } from '../../../../core/error.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
-import { cutPage, decodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import { cutPage, decodeCursor, decodeRunNumber, type Keyset } from '../../../rules/cursor.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { noTurn, ownersOf, toRun } from '../../rows/rows.ts'
 import { isShown } from '../schema/hidden.ts'
@@ -97,7 +96,7 @@ export async function runPage(
   // The second condition selects the index of the other states.
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
   add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)
-  add('run_number < ?', afterRun(page.cursor))
+  add('run_number < ?', decodeRunNumber(page.cursor))
   if (someAreHidden) conditions.push(isShown)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   params.push(page.limit + 1)
@@ -111,12 +110,4 @@ export async function runPage(
     id: String(number),
   }))
   return { items: shown.map(({ run }) => run), next }
-}
-
-function afterRun(cursor: string | undefined): number | undefined {
-  const after = decodeCursor(cursor)
-  if (after === undefined) return undefined
-  const number = Number(after.id)
-  if (Number.isSafeInteger(number)) return number
-  throw invalidCursor()
 }
