@@ -52,8 +52,3 @@ export class EventPage {
     return true
   }
 }
-
-/** A string in the JSON of every batch with such an event; a rare first character makes the search fast. */
-export function signOf(type: RunEvent['type']): string {
-  return /_[a-z]+/.exec(type)?.[0] ?? `${type}"`
-}

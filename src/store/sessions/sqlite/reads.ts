@@ -10,13 +10,14 @@ import type { Summary } from '../../../core/summary.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
 import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
 import { BatchedReads } from '../rows/batched-reads.ts'
+import { readBatches, readBatchesWith } from '../rows/batches.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from '../rows/budget.ts'
 import { batchesFor, readEventPage } from '../rows/event-page.ts'
 import { oldestFirst, type RecordRow, toRunRecord } from '../rows/rows.ts'
 import { readAnswer } from './answers.ts'
 import * as files from './files/read.ts'
 import { countSessions } from './prune.ts'
-import { readBatches, readBatchesWith } from './reading/events.ts'
+import { batchSource } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
 import { countSessions as countListed, listKeys } from './reading/keys.ts'
 import { runPage } from './reading/lists.ts'
@@ -131,9 +132,8 @@ export class Reads {
     if (run === undefined || limit <= 0) return []
     const most = Math.min(eventPageCharacters, this.#maxBytes)
     const from = Math.max(after, 1)
-    const batches = types
-      ? readBatchesWith(this.#all, runId, from, types)
-      : readBatches(this.#all, runId, from, batchesFor(limit))
+    const source = batchSource(this.#all, runId)
+    const batches = types ? readBatchesWith(source, from, types) : readBatches(source, from, batchesFor(limit))
     const { events, isLast } = await readEventPage(batches, limit, most)
     if (after < 1) events.unshift(startEvent(run))
     if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)

@@ -5,10 +5,11 @@ import type { Recovered } from '../../../core/store.ts'
 import { maxRecoveredCharacters } from '../../rules/run-rules.ts'
 import { usageOf } from '../../rules/session-usage.ts'
 import type { Connection } from '../../sqlite/connection.ts'
+import { readBatches } from '../rows/batches.ts'
 import { endedOf, messagesOf, type RecordRow, toRun } from '../rows/rows.ts'
 import { deleteExpired } from './expiry.ts'
 import { deleteLeftFiles } from './files/delete.ts'
-import { readBatches } from './reading/events.ts'
+import { batchSource } from './reading/events.ts'
 import { selectRunHeads } from './reading/queries.ts'
 import { type All, readRecord } from './reading/records.ts'
 import { isShown } from './schema/hidden.ts'
@@ -64,7 +65,7 @@ async function interrupt(
 ): Promise<{ isSilent: boolean; used: readonly ModelUsage[] }> {
   const fold = new RunFold(maxRecoveredCharacters)
   const all: All = (sql, params) => writer.all(sql, params)
-  for await (const { events } of readBatches(all, runId, 0)) fold.addRecorded(events)
+  for await (const { events } of readBatches(batchSource(all, runId), 0)) fold.addRecorded(events)
   const ended = endedOf({
     sources: fold.sources,
     ...fold.used(),

@@ -6,8 +6,9 @@ import type { RunEnd } from '../../../../core/run-write.ts'
 import type { Recovered } from '../../../../core/store.ts'
 import type { Sql } from '../../../postgres/connection.ts'
 import { maxRecoveredCharacters } from '../../../rules/run-rules.ts'
+import { readBatches } from '../../rows/batches.ts'
 import type { Database } from '../database.ts'
-import { readBatches } from '../reading/batches.ts'
+import { batchSource } from '../reading/batches.ts'
 import { readRecord } from '../reading/records.ts'
 import { type HeadColumns, largeHeadColumns, toListed } from '../reading/rows.ts'
 import type { Settled } from '../writing/settle.ts'
@@ -79,7 +80,7 @@ async function interrupt(sql: Sql, row: TakenRow, at: string): Promise<Taken> {
   const { run_number: runNumber, run_id: runId } = row
   const fold = new RunFold(maxRecoveredCharacters)
   let characters = 0
-  for await (const batch of readBatches(sql, runId, 0)) {
+  for await (const batch of readBatches(batchSource(sql, runId), 0)) {
     fold.addRecorded(batch.events)
     characters += batch.characters
   }

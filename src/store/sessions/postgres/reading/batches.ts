@@ -1,15 +1,9 @@
-import type { RunEvent } from '../../../../core/event.ts'
-import { decodeBatch } from '../../rows/event-batch.ts'
-import { largeBytes, maxBatches, type RecordedBatch, signOf } from '../../rows/event-page.ts'
+import type { BatchSource, PlacedBatch } from '../../rows/batches.ts'
+import { largeBytes } from '../../rows/event-page.ts'
 import type { Reader } from './records.ts'
 
 /** The position of the batch in the run's own row, which is the last one. */
 export const lastPlace = Number.MAX_SAFE_INTEGER
-
-export interface BatchColumns {
-  place: number
-  batch: string | null
-}
 
 const numberOfRun = '(SELECT run_number FROM run WHERE run_id = $1)'
 const from = '$2::bigint'
@@ -43,62 +37,16 @@ const selectBatchesWith = (signs: number) => `SELECT place, found,
     UNION ALL SELECT ${lastPlace}, last_batch, ${hasSign('last_batch', signs)} FROM ${lastOfRun}
     ORDER BY place LIMIT $3) AS looks`
 
-/** Undefined: the run has been deleted. */
-async function readBatch(sql: Reader, runId: string, place: number): Promise<string | undefined> {
-  const [row] = await sql.all<{ batch: string | null }>(selectBatch, [runId, place])
-  return row?.batch ?? undefined
-}
-
-/** The recorded events of a run after the event `after`, one batch at a time; in a transaction or by itself. */
-export async function* readBatches(
-  sql: Reader,
-  runId: string,
-  after: number,
-  atOnce = maxBatches,
-): AsyncGenerator<RecordedBatch> {
-  for (let last = after; ; ) {
-    const rows = await sql.all<BatchColumns>(selectBatches, [runId, last + 1, atOnce])
-    for (const { place, batch } of rows) {
-      const text = batch ?? (await readBatch(sql, runId, place))
-      if (text === undefined) return
-      const recorded = toBatch(runId, text, last)
-      last = recorded.events.at(-1)?.seq ?? last
-      yield recorded
-    }
-    if (rows.length < atOnce) return
-  }
-}
-
-export function toBatch(runId: string, text: string, after: number): RecordedBatch {
-  return { events: decodeBatch(runId, text).filter(({ seq }) => seq > after), characters: text.length }
-}
-
-/** Batches that one statement searches, about 16 MB. */
-const searchedAtOnce = 1_000
-
-/** The events of these types after the event `after`, from the batches that contain such events. */
-export async function* readBatchesWith(
-  sql: Reader,
-  runId: string,
-  after: number,
-  types: readonly RunEvent['type'][],
-): AsyncGenerator<RecordedBatch> {
-  if (types.length === 0) return
-  const wanted = new Set(types)
-  const signs = [...new Set(types.map(signOf))]
-  const select = selectBatchesWith(signs.length)
-  for (let start = after + 1, seen = 0; ; ) {
-    const params = [runId, start, searchedAtOnce, ...signs]
-    const rows = await sql.all<BatchColumns & { found: boolean }>(select, params)
-    for (const { place, found, batch } of rows) {
-      // The first row is the batch that holds `start`, which may have been searched already.
-      if (!found || place <= seen) continue
-      const text = batch ?? (await readBatch(sql, runId, place))
-      if (text === undefined) return
-      const events = decodeBatch(runId, text).filter(({ seq, type }) => seq > after && wanted.has(type))
-      if (events.length > 0) yield { events, characters: text.length }
-    }
-    if (rows.length < searchedAtOnce) return
-    seen = start = rows.at(-1)?.place ?? start
+/** In a transaction or by itself. */
+export function batchSource(sql: Reader, runId: string): BatchSource {
+  return {
+    runId,
+    read: (start, limit) => sql.all<PlacedBatch>(selectBatches, [runId, start, limit]),
+    search: (start, limit, signs) =>
+      sql.all<PlacedBatch & { found: boolean }>(selectBatchesWith(signs.length), [runId, start, limit, ...signs]),
+    async readOne(place) {
+      const [row] = await sql.all<{ batch: string | null }>(selectBatch, [runId, place])
+      return row?.batch ?? undefined
+    },
   }
 }

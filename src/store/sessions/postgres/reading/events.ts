@@ -2,16 +2,9 @@ import { endEvent, type RunEvent, startEvent } from '../../../../core/event.ts'
 import { isEnded, type RunHead } from '../../../../core/run.ts'
 import { eventPageCharacters } from '../../../rules/page-size.ts'
 import { BatchedReads } from '../../rows/batched-reads.ts'
+import { type PlacedBatch, readBatches, readBatchesWith, toBatch } from '../../rows/batches.ts'
 import { batchesFor, EventPage, largeBytes, type RecordedBatch, readEventPage } from '../../rows/event-page.ts'
-import {
-  type BatchColumns,
-  batchesFrom,
-  lastPlace,
-  readBatches,
-  readBatchesWith,
-  toBatch,
-  unlessLarge,
-} from './batches.ts'
+import { batchesFrom, batchSource, lastPlace, unlessLarge } from './batches.ts'
 import { type Reader, type Requested, wholeHeads } from './records.ts'
 import { type HeadColumns, headColumns, toHead } from './rows.ts'
 
@@ -37,7 +30,7 @@ const selectPages = `SELECT request.place - 1 AS request_key, part.place, part.b
   ORDER BY request.place, part.place`
 
 type Wanted = [id: string, start: number, most: number, starts: boolean]
-type PageColumns = BatchColumns & Requested & { head: HeadColumns | null }
+type PageColumns = PlacedBatch & Requested & { head: HeadColumns | null }
 
 /** More requests than these would make each one's share of a statement small. */
 const requestsAtOnce = 64
@@ -70,7 +63,7 @@ export function eventReads(sql: Reader, maxBytes: number) {
       types === undefined
         ? (pageOf(runId, from, given, atOnce, new EventPage(limit, most)) ??
           (await readEventPage(continued(sql, runId, from, given, atOnce), limit, most)))
-        : await readEventPage(readBatchesWith(sql, runId, from, types), limit, most)
+        : await readEventPage(readBatchesWith(batchSource(sql, runId), from, types), limit, most)
     return found === undefined ? events : withEnds(toHead(found), events, after, isLast).slice(0, limit)
   }
 }
@@ -86,7 +79,7 @@ function withEnds(run: RunHead, events: RunEvent[], after: number, isLast: boole
 function pageOf(
   runId: string,
   after: number,
-  rows: readonly BatchColumns[],
+  rows: readonly PlacedBatch[],
   atOnce: number,
   page: EventPage,
 ): EventPage | undefined {
@@ -105,17 +98,17 @@ async function* continued(
   sql: Reader,
   runId: string,
   after: number,
-  rows: readonly BatchColumns[],
+  rows: readonly PlacedBatch[],
   atOnce: number,
 ): AsyncGenerator<RecordedBatch> {
   const first = rows.filter(({ place }) => place < lastPlace)
   const isAll = first.length < atOnce
   let last = after
   for (const { batch } of isAll ? rows : first) {
-    if (batch === null) return yield* readBatches(sql, runId, last, atOnce)
+    if (batch === null) return yield* readBatches(batchSource(sql, runId), last, atOnce)
     const recorded = toBatch(runId, batch, last)
     last = recorded.events.at(-1)?.seq ?? last
     yield recorded
   }
-  if (!isAll) yield* readBatches(sql, runId, last, atOnce)
+  if (!isAll) yield* readBatches(batchSource(sql, runId), last, atOnce)
 }

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../../../../src/core/logger.ts'
 import { Pools } from '../../../../../src/store/postgres/pools.ts'
-import { readBatches } from '../../../../../src/store/sessions/postgres/reading/batches.ts'
+import { batchSource } from '../../../../../src/store/sessions/postgres/reading/batches.ts'
 import { readRecord } from '../../../../../src/store/sessions/postgres/reading/records.ts'
 import { postgresStore } from '../../../../../src/store/sessions/postgres/store.ts'
+import { readBatches } from '../../../../../src/store/sessions/rows/batches.ts'
 import { describePostgres } from '../../../../support/postgres/describe-postgres.ts'
 import { testPostgres } from '../../../../support/postgres/test-postgres.ts'
 
@@ -43,7 +44,7 @@ describePostgres('a run in Postgres', () => {
       expect((await readRecord(sql, 'r', true))?.messages[0]?.content).toBe('secret')
       expect(await readRecord(sql, 'none')).toBeUndefined()
       const texts: string[] = []
-      for await (const { events } of readBatches(sql, 'r', 3))
+      for await (const { events } of readBatches(batchSource(sql, 'r'), 3))
         for (const one of events) if (one.type === 'text_delta') texts.push(one.text)
       const said = Array.from({ length: 40 }, (_, index) => `${index + 4}`).with(3, large)
       expect(texts).toEqual([...said, 'last'])
