@@ -1,4 +1,4 @@
-import { escapeHtml } from './html.ts'
+import { escapeHtml, pageHead } from './html.ts'
 
 /** The files of swagger-ui-dist that the page needs. */
 export const swaggerFiles: readonly string[] = ['swagger-ui-bundle.js', 'swagger-ui.css']
@@ -9,11 +9,7 @@ export function docsPage(studioPath: string | undefined): string {
   return `<!doctype html>
 <html lang="en" data-studio="${studio}">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>agentserve: API</title>
-<link rel="icon" href="data:,">
+${pageHead('agentserve: API')}
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 <link rel="stylesheet" href="/docs/assets/page.css">
 </head>

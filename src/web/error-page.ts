@@ -1,4 +1,4 @@
-import { escapeHtml } from './html.ts'
+import { escapeHtml, pageHead } from './html.ts'
 
 export interface Problem {
   status: number
@@ -41,11 +41,7 @@ export function errorPage(problem: Problem, ways: Readonly<Record<string, string
   return `<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${status}: ${title}</title>
-<link rel="icon" href="data:,">
+${pageHead(`${status}: ${title}`)}
 <style>${style}</style>
 </head>
 <body>

@@ -1,4 +1,4 @@
-import { escapeHtml } from './html.ts'
+import { escapeHtml, pageHead } from './html.ts'
 
 const names: Record<string, string> = {
   studio: 'Studio: sessions and runs',
@@ -18,11 +18,7 @@ export function homePage(places: Readonly<Record<string, string>>, version: stri
   return `<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>agentserve</title>
-<link rel="icon" href="data:,">
+${pageHead('agentserve')}
 <link rel="stylesheet" href="/docs/assets/page.css">
 </head>
 <body>

@@ -1,4 +1,4 @@
-import { escapeHtml } from './html.ts'
+import { escapeHtml, pageHead } from './html.ts'
 
 /** What the page must know before it asks the server. */
 export interface StudioPlaces {
@@ -44,11 +44,7 @@ export function studioPage(places: StudioPlaces, { script, imports, style }: Stu
   return `<!doctype html>
 <html lang="en"${data.join('')}>
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>agentserve studio</title>
-<link rel="icon" href="data:,">
+${pageHead('agentserve studio')}
 <link rel="stylesheet" href="${escapeHtml(`${path}/assets/${style}`)}">
 <script type="module" src="${escapeHtml(`${path}/assets/${script}`)}"></script>
 ${preloads.join('')}</head>
