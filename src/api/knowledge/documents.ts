@@ -14,8 +14,9 @@ import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { pathId } from '../route/path-id.ts'
+import { workFrames } from '../route/work-frames.ts'
 import { acceptsEvents } from '../runs/stream.ts'
-import { reindexFrames } from './reindex-stream.ts'
+import { reindexEvents } from './reindex-events.ts'
 
 const route = routesAbout('Knowledge')
 
@@ -72,7 +73,9 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         const own = services.knowledge ?? knowledge
         const { embedder } = parseBody(ReindexRequest, await request.body.json())
         const { signal } = request
-        if (acceptsEvents(request)) return sse(reindexFrames((progress) => own.reindex({ embedder, progress, signal })))
+        if (acceptsEvents(request)) {
+          return sse(workFrames(reindexEvents((progress) => own.reindex({ embedder, progress, signal }))))
+        }
         return json(await own.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
       },
     }),

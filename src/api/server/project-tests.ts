@@ -1,5 +1,3 @@
-import { toAppError } from '../../core/error.ts'
-import { encodeEvent } from '../../core/sse.ts'
 import { json, sse } from '../../http/reply.ts'
 import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { parseBody } from '../../wire/parse.ts'
@@ -13,6 +11,7 @@ import {
 } from '../../wire/saved-test.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
+import { workFrames } from '../route/work-frames.ts'
 
 const route = routesAbout('Tests', 'operator')
 const onlyInDev = 'Only in `agentserve dev`.'
@@ -68,28 +67,8 @@ export function projectTestRoutes({ prefix, savedTest, projectTests: tests }: Ap
         const wanted = parseBody(RunTestsRequest, (await request.body.json()) ?? {})
         const { mode, update } = wanted
         const run = () => tests.run(wanted, request.signal)
-        return sse(toFrames(services.auditedStream({ action: 'test.run', detail: { mode, update } }, run)))
+        return sse(workFrames(services.auditedStream({ action: 'test.run', detail: { mode, update } }, run)))
       },
     }),
   ]
-}
-
-/** What fails before the first result is the answer of the request; afterwards it is the last event. */
-async function* toFrames(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  let hasBegun = false
-  try {
-    for await (const event of events) {
-      hasBegun = true
-      yield toFrame(event)
-    }
-  } catch (error) {
-    if (!hasBegun) throw error
-    const { code, message } = toAppError(error)
-    yield toFrame({ type: 'error', error: { code, message } })
-    if (code === 'internal') throw error
-  }
-}
-
-function toFrame(event: TestEvent): string {
-  return encodeEvent({ event: event.type, data: event })
 }
