@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path'
 import { needsKey } from '../config/needs-key.ts'
 import type { ResolvedConfig } from '../config/types.ts'
-import type { FolderOwner, ServerHint } from '../store/data-folder.ts'
+import type { FolderOwner, ServerHint } from '../core/access/server-file.ts'
 
 /** The folders that this server locks while it is open. */
 export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boolean): Set<string> {

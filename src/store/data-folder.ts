@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type FolderOwner, maxServerFileBytes, type ServerHint, serverFileName } from '../core/access/server-file.ts'
 import { AppError } from '../core/error.ts'
 import { Connection } from './sqlite/connection.ts'
 import { classify } from './sqlite/failure.ts'
@@ -9,42 +10,10 @@ export interface DataFolderLock {
   release(): Promise<void>
 }
 
-/** Who owns a folder. */
-export interface FolderOwner {
-  pid: number
-  /** Of the command line, such as `chat`. */
-  command: string
-  version: string
-  started_at: string
-}
-
-/** The address of the server that owns a folder. Only a hint: the lock says whether a server runs. */
-export interface ServerHint extends FolderOwner {
-  /** Absent: it listens on a socket. */
-  url?: string | undefined
-  /** The absolute path of its Unix socket, or the name of its pipe. */
-  socket?: string | undefined
-  /** The config file; absent: none. */
-  config?: string | undefined
-  /** The path prefix of its routes, if it is not the default. */
-  prefix?: string | undefined
-  a2a_prefix?: string | undefined
-  /** Null: there is no MCP server. */
-  mcp_path?: string | null | undefined
-  health_path?: string | undefined
-  /** Proves that the server wrote this hint: 32 random bytes as base64url. */
-  secret: string
-  /** Its routes require a key. */
-  auth?: true | undefined
-}
-
-const hintFile = 'server.json'
-const maxHintBytes = 64 * 1024
-
 /**
  * Makes this process the only owner of the folder, which is created (0700) if it is missing. The kernel releases the
- * lock when the process dies. With an `owner`, `server.json` tells others about it until the release. Throws `conflict` when another process is the owner, `unavailable` when the folder can't
- * be written.
+ * lock when the process dies. With an `owner`, `server.json` tells others about it until the release. Throws `conflict`
+ * when another process is the owner, `unavailable` when the folder can't be written.
  */
 export async function lockDataFolder(folder: string, owner?: FolderOwner): Promise<DataFolderLock> {
   const path = join(folder, 'lock.db')
@@ -83,10 +52,10 @@ export async function lockDataFolder(folder: string, owner?: FolderOwner): Promi
 /** As the owner calls itself; a process that has died is not meant. */
 async function ownerIn(folder: string): Promise<string> {
   const unknown = 'Another agentserve'
-  const path = join(folder, hintFile)
+  const path = join(folder, serverFileName)
   try {
     const there = await lstat(path)
-    if (!there.isFile() || there.size > maxHintBytes) return unknown
+    if (!there.isFile() || there.size > maxServerFileBytes) return unknown
     const { pid, command, started_at } = JSON.parse(await readFile(path, 'utf8')) as FolderOwner
     if (typeof command !== 'string') return unknown
     process.kill(pid, 0)
@@ -118,7 +87,7 @@ async function isThere(path: string): Promise<boolean> {
 
 /** Replaces the hint atomically, readable only by its owner. */
 export async function writeServerHint(folder: string, hint: FolderOwner | ServerHint): Promise<void> {
-  const path = join(folder, hintFile)
+  const path = join(folder, serverFileName)
   const next = `${path}.new`
   // An existing file would keep its mode, and its creator could read the secret.
   await rm(next, { force: true })
@@ -127,5 +96,5 @@ export async function writeServerHint(folder: string, hint: FolderOwner | Server
 }
 
 export async function removeServerHint(folder: string): Promise<void> {
-  await rm(join(folder, hintFile), { force: true })
+  await rm(join(folder, serverFileName), { force: true })
 }

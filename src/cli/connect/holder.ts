@@ -1,8 +1,8 @@
+import type { FolderOwner } from '../../core/access/server-file.ts'
 import { AppError } from '../../core/error.ts'
 import { version } from '../../core/version.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { localTime } from '../terminal/when.ts'
-import type { FolderOwner } from './server-file.ts'
 
 /** The error of a command that can't have the folder: who has it, since when, and why that is no help. */
 export function heldBy(dataFolder: string, owner: FolderOwner | undefined, why: string): AppError {
@@ -22,7 +22,7 @@ export function assertSameVersion(dataFolder: string, owner: FolderOwner): void 
   )
 }
 
-export function nameOf({ command, pid, since }: FolderOwner): string {
+export function nameOf({ command, pid, started_at: since }: FolderOwner): string {
   const start = terminalLine(process.stderr.isTTY ? localTime(since) : since).slice(0, 40)
   const when = start === '' ? '' : `, since ${start}`
   return `\`agentserve ${terminalLine(command).slice(0, 40)}\` (process ${pid}${when})`

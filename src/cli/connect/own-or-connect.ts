@@ -1,10 +1,10 @@
+import type { ServerHint } from '../../core/access/server-file.ts'
 import { pause } from '../../runtime/abort.ts'
 import type { OwnedFolder } from '../../server.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { assertSameVersion, heldBy, isAlive, nameOf } from './holder.ts'
 import { lookForServer, sayIgnored } from './running-server.ts'
-import type { ServerHint } from './server-file.ts'
 
 export interface FolderPlace<T> {
   dataFolder: string

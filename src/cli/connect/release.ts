@@ -1,7 +1,7 @@
 import { releasePath } from '../../core/access/folder-paths.ts'
+import type { ServerHint } from '../../core/access/server-file.ts'
 import { commandKeyFor } from '../../core/access/server-proof.ts'
 import { transportTo } from './running-server.ts'
-import type { ServerHint } from './server-file.ts'
 import { addressed, targetAt } from './target.ts'
 
 /** Asks the command that owns a folder to let go of it. It may need the folder until its end; one that is gone needs no asking. */

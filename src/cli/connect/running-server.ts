@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createUndiciTransport } from '../../client/transport/undici.ts'
+import { type FolderOwner, type ServerHint, serverFileName } from '../../core/access/server-file.ts'
 import { challengeHeader, isProof, placeOf, proofBytes, proofHeader } from '../../core/access/server-proof.ts'
 import { say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
-import { type FolderOwner, readServerFile, type ServerHint } from './server-file.ts'
+import { readServerFile } from './server-file.ts'
 
 /** What `server.json` leads to. */
 export interface FoundServer {
@@ -32,7 +33,7 @@ export async function findRunningServer(dataFolder: string): Promise<ServerHint 
 
 /** The same without a word. Waits for an answer at most two seconds. */
 export async function lookForServer(dataFolder: string, patienceMs = answerMs): Promise<FoundServer> {
-  const file = await readServerFile(join(dataFolder, 'server.json'))
+  const file = await readServerFile(join(dataFolder, serverFileName))
   if (file === undefined) return {}
   if ('refusal' in file) return { ignored: file.refusal }
   if ('owner' in file) return { owner: file.owner, isStarting: true }
@@ -49,7 +50,7 @@ export async function lookForServer(dataFolder: string, patienceMs = answerMs): 
 /** Once for each reason. */
 export function sayIgnored(dataFolder: string, reason: string | undefined): void {
   if (reason === undefined) return
-  const path = join(dataFolder, 'server.json')
+  const path = join(dataFolder, serverFileName)
   const line = `${terminalLine(path)} is ignored: ${terminalLine(reason)}. Continuing without a running server.`
   if (!said.has(line)) say(line)
   said.add(line)

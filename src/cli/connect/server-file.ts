@@ -2,40 +2,12 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { dirname, isAbsolute } from 'node:path'
+import { type FolderOwner, maxServerFileBytes, type ServerHint } from '../../core/access/server-file.ts'
 import { isProofText, plainAddress } from '../../core/access/server-proof.ts'
-
-/** Who has the data folder: the process says it as soon as it has locked it. */
-export interface FolderOwner {
-  pid: number
-  command: string
-  version: string
-  /** ISO 8601. */
-  since: string
-}
-
-/** What a running server writes to `server.json` in its data folder. */
-export interface ServerHint extends FolderOwner {
-  /** An address of this machine, with its port and no path; undefined: it has a socket. */
-  url?: string | undefined
-  /** The absolute path of a Unix socket, or the name of a pipe. */
-  socket?: string | undefined
-  /** The config file. */
-  config?: string | undefined
-  /** Prefix of the routes; absent: the defaults. */
-  prefix?: string | undefined
-  a2a_prefix?: string | undefined
-  health_path?: string | undefined
-  /** Null: it has no MCP server. */
-  mcp_path?: string | null | undefined
-  /** Used to prove the server's identity. */
-  secret: string
-  auth: boolean
-}
 
 /** `owner` alone: it does not serve yet. */
 export type ServerFile = { hint: ServerHint } | { owner: FolderOwner } | { refusal: string } | undefined
 
-const maxBytes = 64 * 1024
 const maskOfOthers = 0o066
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
 
@@ -46,7 +18,7 @@ export async function readServerFile(path: string): Promise<ServerFile> {
     // Neither a link nor a pipe: the checked file is the one that is read.
     file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     const { uid, mode, size } = await file.stat()
-    if (size > maxBytes) return { refusal: 'it is too large' }
+    if (size > maxServerFileBytes) return { refusal: 'it is too large' }
     const folder = await stat(dirname(path))
     // Windows has neither: the user's profile is closed to others, and elsewhere the proof decides.
     const user = process.geteuid?.()
@@ -71,7 +43,7 @@ function readHint(text: string): ServerFile {
     pid: hint.pid,
     command: word(hint.command) ?? 'server',
     version: word(hint.version) ?? 'unknown',
-    since: word(hint.started_at) ?? '',
+    started_at: word(hint.started_at) ?? '',
   }
   if (hint.secret === undefined && hint.url === undefined && hint.socket === undefined) return { owner }
   if (!isProofText(hint.secret)) return { refusal: 'it has no secret, so no server can prove that it wrote it' }
@@ -85,7 +57,7 @@ function readHint(text: string): ServerFile {
     health_path: path(hint.health_path),
     mcp_path: hint.mcp_path === null ? null : path(hint.mcp_path),
   }
-  return { hint: { ...owner, url, socket, secret: hint.secret, ...places, auth: hint.auth === true } }
+  return { hint: { ...owner, url, socket, secret: hint.secret, ...places, auth: hint.auth === true || undefined } }
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

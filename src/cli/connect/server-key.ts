@@ -1,10 +1,10 @@
 import type { ResolvedConfig } from '../../config/types.ts'
+import type { ServerHint } from '../../core/access/server-file.ts'
 import { describeError } from '../command/exit.ts'
 import type { ConnectOptions } from '../command/flags.ts'
 import { terminalLogger } from '../terminal/logger.ts'
 import { say } from '../terminal/output.ts'
 import { loadProject } from './project.ts'
-import type { ServerHint } from './server-file.ts'
 
 /** For a server that has proved itself: the given key, else one from the server's config. */
 export async function serverKey(

@@ -2,8 +2,8 @@ import type { Client } from '../../client/client.ts'
 import { createClient } from '../../client/create.ts'
 import type { ClientRequest, OpenTransport, Transport } from '../../client/transport/transport.ts'
 import type { ResolvedConfig } from '../../config/types.ts'
+import type { ServerHint } from '../../core/access/server-file.ts'
 import type { OpenServer, ShutdownOptions } from '../../server.ts'
-import type { ServerHint } from './server-file.ts'
 
 /** The server that the requests of a command go to now: its own, or another process's. */
 export interface Target {

@@ -92,7 +92,7 @@ async function findAddress(options: PrintOptions): Promise<Address> {
   const running = await findRunningServer(dataFolder)
   if (running?.url === undefined) return { url: usualUrl, path: mcpPath, needsKey: true, isRunning: false }
   const { url, auth, mcp_path: path = mcpPath } = running
-  return { url, path, needsKey: auth, isRunning: true }
+  return { url, path, needsKey: auth === true, isRunning: true }
 }
 
 function urlEntry({ url, path, needsKey }: Address): UrlEntry {

@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { ResolvedConfig } from '../../../config/types.ts'
+import type { ServerHint } from '../../../core/access/server-file.ts'
 import { nameOf } from '../../connect/holder.ts'
-import type { ServerHint } from '../../connect/server-file.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 /** The nearest existing folder: this one or a parent. */
