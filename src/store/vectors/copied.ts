@@ -44,9 +44,14 @@ export function copiedTable(
       database.logger.debug({ err: error, list: list.name }, 'vectors were not copied')
       // Nobody may ask for a list that another server has dropped.
       if (!(error instanceof ListReplaced)) return
-      clearInterval(regularly)
-      await copy.discard().catch(() => undefined)
+      await discard()
     }
+  }
+  const discard = async () => {
+    clearInterval(regularly)
+    await copy.discard().catch((error: unknown) => {
+      database.logger.warn({ err: error, list: list.name }, 'a copy of vectors is removed by the next start')
+    })
   }
   const regularly = setInterval(() => {
     if (work.size === 0) void bringQuietly()
@@ -62,6 +67,13 @@ export function copiedTable(
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  const close = async () => {
+    isClosed = true
+    clearInterval(regularly)
+    await copy.stop()
+    await Promise.all(work)
   }
 
   return {
@@ -95,11 +107,10 @@ export function copiedTable(
         await explained(() => database.work((sql) => removeRows(sql, list, generations), 'bulk'))
     },
     compact: async () => (await copy.table).compact(),
-    async close() {
-      isClosed = true
-      clearInterval(regularly)
-      await copy.stop()
-      await Promise.all(work)
+    close,
+    async abandon() {
+      await close()
+      await discard()
     },
   }
 }

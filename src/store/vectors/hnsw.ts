@@ -2,6 +2,7 @@ import { createSerial } from '../../runtime/serial.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { mostBeyond } from './beyond.ts'
 import type { VectorDatabase } from './database.ts'
+import { explaining, ListReplaced } from './failure.ts'
 import { type FoundIndexes, findIndexes, nextIndexName, tally, usable } from './indexes.ts'
 import { indexName, type List } from './lists.ts'
 
@@ -66,6 +67,7 @@ export function hnswIndex(
   const name = indexName(list.name)
   const nextName = nextIndexName(list.name)
   const qualified = (one: string) => `"${schema}"."${one}"`
+  const explained = explaining(list)
   const builds = createSerial()
   const claims = createSerial()
   let found: FoundIndexes = { index: undefined, next: undefined }
@@ -193,8 +195,9 @@ export function hnswIndex(
     timer = setTimeout(() => {
       timer = undefined
       putOffSince = undefined
-      buildInTurn().catch((error: unknown) => {
-        if (isClosed) return
+      explained(buildInTurn).catch((error: unknown) => {
+        // Whoever uses the list next opens the one that is there now.
+        if (isClosed || error instanceof ListReplaced) return
         logger.warn(
           { err: error, list: list.name },
           'the index of the vectors could not be built; searches work without it',

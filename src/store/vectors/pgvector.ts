@@ -17,7 +17,12 @@ export interface PgvectorOptions extends IndexOptions {
   lookEveryMs?: number | undefined
 }
 
-export type ClosableTable = VectorTable & { missing(): Promise<number[]>; close(): Promise<void> }
+export interface ClosableTable extends VectorTable {
+  missing(): Promise<number[]>
+  close(): Promise<void>
+  /** Closes the table of a list that is no more, and removes what this process keeps of it. */
+  abandon(): Promise<void>
+}
 
 /** Rows of one transaction. */
 const rowsAtOnce = 1_000
@@ -116,6 +121,7 @@ export function pgvectorTable(
         await database.work((sql) => sql.all(`ANALYZE (SKIP_LOCKED) ${table}`, [], 'fresh'), 'bulk')
       }),
     close: () => index.close(),
+    abandon: () => index.close(),
   }
 }
 

@@ -10,7 +10,7 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
   let current = Promise.resolve(first)
 
   const openAgain = async (old: ClosableTable, cause: unknown): Promise<ClosableTable> => {
-    await old.close()
+    await old.abandon()
     const next = await open()
     if (next) return next
     throw new AppError('unavailable', 'The vectors were written anew. Retry in a moment.', {
@@ -43,5 +43,6 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
     removeGenerations: (generations) => use((table) => table.removeGenerations(generations)),
     compact: () => use((table) => table.compact()),
     close: async () => (await current).close(),
+    abandon: async () => (await current).abandon(),
   }
 }

@@ -81,8 +81,8 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
       throw new Error('the database lost the vectors, perhaps with the extension vector')
     })
   }
-  const close = async (table: Promise<ClosableTable> | undefined) => {
-    await table?.then((open) => open.close()).catch(() => undefined)
+  const close = async (table: Promise<ClosableTable>) => {
+    await table.then((open) => open.close()).catch(() => undefined)
   }
 
   return {
@@ -106,7 +106,7 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     async drop(name) {
       const open = tables.get(name)
       tables.delete(name)
-      await close(open)
+      await open?.then((table) => table.abandon()).catch(() => undefined)
       await opened()
       const list = await findList(database, name)
       await dropList(database, name)

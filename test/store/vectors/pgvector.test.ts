@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
+import type { VectorDatabase } from '../../../src/store/vectors/database.ts'
 import { findExtension, lookForExtension } from '../../../src/store/vectors/extension.ts'
 import { indexName } from '../../../src/store/vectors/lists.ts'
 import { type PostgresVectorOptions, postgresVectors } from '../../../src/store/vectors/vectors.ts'
@@ -103,6 +105,42 @@ describe('pgvector in particular', () => {
     const other = storeIn(schema, { indexedFromRows: 100, quietMs: 0 })
     await other.table('k1_v1', 16)
     await expect.poll(() => table.search(query, 1, undefined, true), { interval: 25 }).toMatchObject([{ chunk: 1 }])
+    await other.close()
+    await store.close()
+  })
+
+  it('does not try again to build the index of a list that another server has dropped', async () => {
+    const warnings: unknown[] = []
+    const logger = { ...silentLogger, warn: (...told: unknown[]) => warnings.push(told) }
+    const database = vectorDatabase(server.url, schema, { connections: server.connections, logger })
+    const looking = Promise.withResolvers<void>()
+    const mayLook = Promise.withResolvers<void>()
+    const failures: string[] = []
+    const read: VectorDatabase['read'] = {
+      ...database.read,
+      async all(text, params, plan) {
+        if (text.includes('indisvalid')) {
+          looking.resolve()
+          await mayLook.promise
+        }
+        const rows = database.read.all(text, params, plan)
+        rows.catch(() => failures.push(text))
+        return rows as never
+      },
+    }
+    const store = postgresVectors({
+      ...{ database: { ...database, read }, copies: memoryVectors() },
+      ...{ quietMs: 0, againMs: 0 },
+    })
+    await store.table('k1_v1', 16)
+    await looking.promise
+    const other = storeIn(schema)
+    await other.drop('k1_v1')
+    mayLook.resolve()
+    await expect.poll(() => failures.length).toBe(1)
+    for (let times = 0; times < 10; times++) await other.names()
+    expect(failures).toHaveLength(1)
+    expect(warnings).toEqual([])
     await other.close()
     await store.close()
   })
