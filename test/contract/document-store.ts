@@ -56,6 +56,15 @@ export function testDocumentStore(driver: string, create: (name: string) => Docu
       expect((await store.frequencies(key, ['chain', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
     })
 
+    it('changes the embedding of the version that is there, and of no other', async () => {
+      const store = await open('embedding.db')
+      const { key, version } = await store.ensureCollection('versions of c', embedding)
+      const next = { ...embedding, model: 'next' }
+      expect(await store.setEmbedding(key, next, version)).toMatchObject({ version: version + 1, embedding: next })
+      await expect(store.setEmbedding(key, embedding, version)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await store.findCollection('versions of c')).toMatchObject({ version: version + 1, embedding: next })
+    })
+
     it('keeps the texts and words of each chunk of a commit apart, whatever characters they are of', async () => {
       const store = await open('texts.db')
       const { key } = await store.ensureCollection('c', embedding)

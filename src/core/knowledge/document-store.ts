@@ -52,7 +52,11 @@ export interface Published {
 }
 
 /** The collection has another version than that for which the vectors were written. */
-export class StaleCollection extends AppError {}
+export class StaleCollection extends AppError {
+  constructor(cause?: unknown) {
+    super('unavailable', 'The collection was just reindexed. Retry in a moment.', { cause, retryAfterSeconds: 1 })
+  }
+}
 
 /** The database gave up a search for words that took it too long. */
 export class SearchTooSlow extends AppError {}
@@ -107,8 +111,8 @@ export interface DocumentStore {
   findCollection(name: string): Promise<Collection | undefined>
   /** Finds the collection by name, or creates it with the embedding. */
   ensureCollection(name: string, embedding: Embedding): Promise<Collection>
-  /** Changes the embedding and increases the version. */
-  setEmbedding(collection: number, embedding: Embedding): Promise<Collection>
+  /** Changes the embedding of this version and increases it. Throws `StaleCollection` when the collection has another one. */
+  setEmbedding(collection: number, embedding: Embedding, version: number): Promise<Collection>
   /** A generation and the first of the consecutive chunk keys, per document. Unique even after a crash. */
   reserve(chunks: readonly number[]): Promise<{ generation: number; firstChunk: number }[]>
   /** Adds chunks, except a document's last ones, to a generation that is not current yet. */

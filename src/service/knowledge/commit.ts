@@ -115,10 +115,7 @@ export async function explained(
   if (documents.works === undefined || error instanceof StaleCollection) return error
   const now = await documents.findCollection(collection.name).catch(() => undefined)
   if (now === undefined || now.version === collection.version) return error
-  return new StaleCollection('unavailable', 'The collection was just reindexed. Retry in a moment.', {
-    cause: error,
-    retryAfterSeconds: 1,
-  })
+  return new StaleCollection(error)
 }
 
 /** What became of each, by what was prepared. */

@@ -1,5 +1,5 @@
 import { notFound } from '../../core/error.ts'
-import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
+import { type Collection, type DocumentStore, StaleCollection } from '../../core/knowledge/document-store.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { inMemory, openDatabase } from '../sqlite/open-database.ts'
@@ -121,14 +121,14 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
         return collection
       }),
 
-    async setEmbedding(key, embedding) {
+    async setEmbedding(key, embedding, version) {
       const collection = await write(async (connection) => {
         const [row] = await connection.all<CollectionRow>(
           `UPDATE collection SET embedding_provider = ?, embedding_model = ?, embedding_dimensions = ?,
-             embedding_version = embedding_version + 1 WHERE collection_key = ? RETURNING *`,
-          [embedding.provider, embedding.model, embedding.dimensions, key],
+             embedding_version = embedding_version + 1 WHERE collection_key = ? AND embedding_version = ? RETURNING *`,
+          [embedding.provider, embedding.model, embedding.dimensions, key, version],
         )
-        if (row === undefined) throw notFound('collection', String(key))
+        if (row === undefined) throw new StaleCollection()
         return toCollection(row)
       })
       collections.set(collection.name, collection)

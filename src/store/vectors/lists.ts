@@ -1,3 +1,4 @@
+import { StaleCollection } from '../../core/knowledge/document-store.ts'
 import type { Sql } from '../postgres/connection.ts'
 import type { VectorDatabase } from './database.ts'
 import { type Extension, findExtension } from './extension.ts'
@@ -45,9 +46,14 @@ export async function findList(database: Pick<VectorDatabase, 'read'>, name: str
   return row && toList(name, row)
 }
 
+/** Whose vectors they are, by the name of the list. */
+function placeOf(name: string): { collection: number; version: number } | undefined {
+  const found = /^k(\d+)_v(\d+)/.exec(name)
+  return found ? { collection: Number(found[1]), version: Number(found[2]) } : undefined
+}
+
 function toList(name: string, row: ListRow): List {
-  const collection = /^k(\d+)_v\d+/.exec(name)?.[1]
-  return { name, ...row, table: quoted(name), collection: collection === undefined ? undefined : Number(collection) }
+  return { name, ...row, table: quoted(name), collection: placeOf(name)?.collection }
 }
 
 export async function listNames({ read }: Pick<VectorDatabase, 'read'>): Promise<{ name: string; key: number }[]> {
@@ -56,7 +62,13 @@ export async function listNames({ read }: Pick<VectorDatabase, 'read'>): Promise
 
 const lockLists = `SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ':vectors', 0))`
 
-/** Finds the list or makes it. Throws when there is one of other dimensions. */
+/** The collection keeps its version until the transaction ends: nobody would drop a list of an earlier one any more. */
+const lockCollection = 'SELECT embedding_version AS version FROM collection WHERE collection_key = $1 FOR SHARE'
+
+/**
+ * Finds the list or makes it. Throws when there is one of other dimensions, and `StaleCollection` instead of making one of an
+ * earlier version of its collection.
+ */
 export async function openList(
   database: Pick<VectorDatabase, 'read' | 'work'>,
   name: string,
@@ -76,17 +88,18 @@ async function makeList(
 ): Promise<List> {
   const extension = await findExtension(database)
   const form: ListForm = hasExtension(extension) && dimensions <= largestHalfvec ? 'halfvec' : 'bytea'
-  const version = /^k\d+_v(\d+)/.exec(name)?.[1]
-  const { collection } = toList(name, { key: 0, dimensions, form })
+  const place = placeOf(name)
   const row = await database.work(async (sql) => {
     // Servers that open a collection together wait here.
     await sql.all(lockLists)
     const [there] = await sql.all<ListRow>(select, [name])
     if (there) return there
+    const [current] = await sql.all<{ version: number }>(lockCollection, [place?.collection ?? null])
+    if (place !== undefined && current !== undefined && current.version > place.version) throw new StaleCollection()
     const [made] = await sql.all<ListRow>(
       `INSERT INTO vector_list (list_name, collection, version, dimensions, form) VALUES ($1, $2, $3, $4, $5)
        RETURNING list_key AS key, dimensions, form`,
-      [name, collection ?? null, version === undefined ? null : Number(version), dimensions, form],
+      [name, place?.collection ?? null, place?.version ?? null, dimensions, form],
     )
     const type = hasExtension(extension) && form === 'halfvec' ? `${extension.schema}.halfvec(${dimensions})` : 'bytea'
     for (const statement of tableOf(name, type, dimensions)) await sql.all(statement, [], 'fresh')

@@ -21,7 +21,7 @@ interface Watched {
   /** Tables that were opened, and names that were dropped, in order. */
   told: string[]
   /** Called before each; what it throws is the store's answer. */
-  before: { add: () => Promise<void>; search: () => Promise<void>; drop: () => Promise<void> }
+  before: { add: () => Promise<void>; search: () => Promise<void>; drop: (name: string) => Promise<void> }
 }
 
 const storedVectors = () => lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
@@ -30,7 +30,7 @@ const storedVectors = () => lanceVectors({ folder: join(place.folder, 'knowledge
 function watchedVectors(): Watched {
   const real = storedVectors()
   const told: string[] = []
-  const before = { add: noFailure, search: noFailure, drop: noFailure }
+  const before: Watched['before'] = { add: noFailure, search: noFailure, drop: noFailure }
   const watch = (table: VectorTable): VectorTable => ({
     ...table,
     add: async (rows) => {
@@ -49,7 +49,7 @@ function watchedVectors(): Watched {
       return watch(await real.table(name, dimensions))
     },
     async drop(name) {
-      await before.drop()
+      await before.drop(name)
       await real.drop(name)
       told.push(`drop ${name}`)
     },
@@ -200,4 +200,30 @@ it('keeps the vectors of a new embedder when those before it fail', async () => 
   await whole(knowledge, vectors)
   expect(told.filter((each) => /k1_v1\b/.test(each))).toEqual([])
   await knowledge.check()
+})
+
+it('keeps the vectors of a new version although those before it can not be removed yet', async () => {
+  await filled()
+  const { vectors, before } = watchedVectors()
+  const knowledge = await place.open({ vectors })
+  before.drop = async (name) => {
+    if (/^k1_v1\b/.test(name)) throw new Error('EBUSY: resource busy or locked')
+  }
+  let added = 0
+  before.add = async () => void added++
+  expect(await knowledge.reindex()).toMatchObject({ vectors: 3, pending: 0 })
+  const once = added
+  expect((await knowledge.search({ query: 'lamp', mode: 'vector' })).results).toHaveLength(3)
+  expect(await knowledge.status()).toMatchObject({ vectors: 3, pending: 0 })
+  expect(added).toBe(once)
+  expect((await vectors.names()).filter((name) => /^k1_v1\b/.test(name))).not.toEqual([])
+  await knowledge.close()
+  // Another start removes them.
+  const again = await place.open()
+  expect(await again.status()).toMatchObject({ vectors: 3, pending: 0 })
+  await again.close()
+  const left = storedVectors()
+  const names = await left.names()
+  await left.close()
+  expect(names.filter((name) => !/^k1_v2(?:_|$)/.test(name))).toEqual([])
 })

@@ -169,7 +169,8 @@ describePostgres('processes that write documents', () => {
     const [one, other] = [await open(), await open()]
     const { key, version } = await one.ensureCollection('versions', embedding)
     const place = await reserve(one, 1)
-    await other.setEmbedding(key, { ...embedding, model: 'n' })
+    await other.setEmbedding(key, { ...embedding, model: 'n' }, version)
+    await expect(one.setEmbedding(key, { ...embedding, model: 'o' }, version)).rejects.toThrow(/just reindexed/)
     const document = generationOf(place.generation, { source: 'v' })
     const publish = (of: number) => one.publish(key, [{ ...chunksOf(place, 0, 'text'), document }], of)
     await expect(publish(version)).rejects.toThrow(/just reindexed/)

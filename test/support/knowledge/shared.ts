@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Works } from '../../../src/core/knowledge/document-store.ts'
+import type { VectorStore } from '../../../src/core/knowledge/drivers.ts'
 import type { KnowledgeDriverOptions } from '../../../src/knowledge/drivers.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
 import type { KnowledgeOptions, OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
@@ -23,7 +24,12 @@ export interface SharedKnowledge {
   open(
     options?: Partial<KnowledgeOptions> &
       Partial<KnowledgeDatabaseOptions> &
-      Partial<Pick<KnowledgeDriverOptions, 'embedding'>>,
+      Partial<Pick<KnowledgeDriverOptions, 'embedding'>> & {
+        /** Puts something between the server and its vectors. */
+        around?: (vectors: VectorStore) => VectorStore
+        /** Where the server keeps copies of vectors. */
+        copies?: VectorStore
+      },
   ): Promise<Server>
   close(): Promise<void>
 }
@@ -36,12 +42,13 @@ export async function sharedKnowledge(): Promise<SharedKnowledge> {
   return {
     place,
     async open(options = {}) {
-      const { url = place.url, deadAfterMs, searchMs, timers, space, connections, ...others } = options
+      const { url = place.url, deadAfterMs, searchMs, timers, space, connections, ...more } = options
+      const { around = (vectors) => vectors, copies = memoryVectors(), ...others } = more
       const database = knowledgeDatabase({ url, schema: place.name, deadAfterMs, searchMs, timers, space, connections })
       const documents = postgresDocuments(database)
       const knowledge = composeKnowledge(folder, {
         documents,
-        vectors: postgresVectors({ database, copies: memoryVectors() }),
+        vectors: around(postgresVectors({ database, copies })),
         ...others,
       })
       await knowledge.open()

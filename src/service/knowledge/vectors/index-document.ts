@@ -189,9 +189,15 @@ export async function rebuild(
   const names = tableNames(drivers.embedders, next)
   for (const name of names) await drivers.vectors.drop(name)
   let lists: VectorList[] = []
+  /** They may be the collection's already, by this reindexing or by that of a server which took this one for dead. */
+  const areNobodys = async () =>
+    (await mayDrop()) && (await drivers.documents.findCollection(collection.name))?.version === collection.version
+  const drop = async () => {
+    if (await areNobodys()) for (const name of names) await drivers.vectors.drop(name)
+  }
   const discard = async () => {
     for (const { embedder } of lists) await embedder.close()
-    if (await mayDrop()) for (const name of names) await drivers.vectors.drop(name)
+    await removing(drivers, collection, drop)
   }
   try {
     lists = await withEmbedders(drivers, await openTables(drivers, next))
@@ -212,13 +218,25 @@ export async function rebuild(
     discard,
     async finish() {
       await addMissing()
-      const changed = await drivers.documents.setEmbedding(collection.key, embedding)
+      const changed = await drivers.documents.setEmbedding(collection.key, embedding, collection.version)
       // What other servers have published meanwhile; from now on they write into the new tables.
       if (drivers.vectors.atomic) await addMissing()
+      await removing(drivers, changed, async () => {
+        for (const name of await olderNames(drivers, changed)) await drivers.vectors.drop(name)
+      })
       for (const { table } of lists) await table.compact()
-      for (const name of await olderNames(drivers, changed)) await drivers.vectors.drop(name)
       return { collection: changed, lists }
     },
+  }
+}
+
+/** For vectors that no search asks for any more: what fails is told, and not thrown. */
+async function removing({ logger }: IndexDrivers, { name }: Collection, drop: () => Promise<void>): Promise<void> {
+  try {
+    await drop()
+  } catch (error) {
+    const message = 'vectors of no use could not be removed: the next start or the next reindexing removes them'
+    logger.warn({ err: error, collection: name }, message)
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { invalidCursor, notFound } from '../../../core/error.ts'
-import type { Collection, StoredDocument } from '../../../core/knowledge/document-store.ts'
+import { type Collection, StaleCollection, type StoredDocument } from '../../../core/knowledge/document-store.ts'
 import type { Embedding } from '../../../core/knowledge/drivers.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import type { CollectionRow } from '../schema.ts'
@@ -50,15 +50,16 @@ export function lists(database: KnowledgeDatabase) {
       return made
     },
 
-    async setEmbedding(key: number, { provider, model, dimensions }: Embedding): Promise<Collection> {
+    async setEmbedding(key: number, { provider, model, dimensions }: Embedding, version: number): Promise<Collection> {
       const [row] = await database.work((sql) =>
         sql.all<CollectionRow>(
           `UPDATE collection SET embedding_provider = $2, embedding_model = $3, embedding_dimensions = $4,
-             embedding_version = embedding_version + 1 WHERE collection_key = $1 RETURNING *`,
-          [key, provider, model, dimensions],
+             embedding_version = embedding_version + 1
+           WHERE collection_key = $1 AND embedding_version = $5 RETURNING *`,
+          [key, provider, model, dimensions, version],
         ),
       )
-      if (row === undefined) throw notFound('collection', String(key))
+      if (row === undefined) throw new StaleCollection()
       return readCollection(row)
     },
 

@@ -135,10 +135,7 @@ export async function checkVersion(sql: Sql, collection: number, version: number
     'SELECT embedding_version AS version FROM collection WHERE collection_key = $1 FOR SHARE',
     [collection],
   )
-  if (version !== undefined && row?.version !== version)
-    throw new StaleCollection('unavailable', 'The collection was just reindexed. Retry in a moment.', {
-      retryAfterSeconds: 1,
-    })
+  if (version !== undefined && row?.version !== version) throw new StaleCollection()
 }
 
 /**
