@@ -1,3 +1,4 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { agentsFile } from '../test/support/cluster/agents.ts'
@@ -34,6 +35,8 @@ export interface ClusterSoakOptions {
   first?: readonly FaultKind[]
   /** Default: all that are possible here. */
   kinds?: readonly FaultKind[]
+  /** Where the logs of the instances and of Postgres are kept. Default: nowhere. */
+  logFolder?: string
 }
 
 export interface ClusterSoak {
@@ -54,6 +57,8 @@ export interface ClusterSoak {
   looks: number
   settledMs: number
   errors: Map<string, number>
+  /** The first lines of the logs of each of these errors. */
+  errorLines: readonly string[]
   /** A line each. */
   violations: readonly string[]
   leftOut: readonly FaultKind[]
@@ -70,7 +75,7 @@ export async function soakCluster(options: ClusterSoakOptions): Promise<ClusterS
 }
 
 async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined): Promise<ClusterSoak> {
-  const { seed, seconds, clients = 18, longestMs, first = [] } = options
+  const { seed, seconds, clients = 18, longestMs, first = [], logFolder } = options
   const leftOut: FaultKind[] = disk === undefined ? ['disk full'] : []
   const kinds = (options.kinds ?? faultKinds).filter((kind) => !leftOut.includes(kind))
   const settings = { deadlock_timeout: '200ms' }
@@ -80,7 +85,11 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
   const instances = await startInstances({ url: postgres.url, schema, names: ['a', 'b', 'c'], config, env })
   const told = new Told()
   const logs = new Logs()
-  const onEnd = (_instance: Instance, log: string) => logs.add(log)
+  const kept: { name: string; log: string }[] = []
+  const onEnd = ({ name }: Instance, log: string) => {
+    logs.add(log)
+    if (logFolder !== undefined) kept.push({ name: `${name}-${kept.length}.log`, log })
+  }
   const readers = startLiveReaders(instances.all, told)
   const watch = watchSessions(told, postgres.adminUrl, schema)
   try {
@@ -96,6 +105,7 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
       ...{ seed, kinds, first, forMs: seconds * 1_000, instances: all.length },
       ...(longestMs === undefined ? {} : { longestMs }),
     })
+    told.beganMs = performance.now()
     const faults = await playFaults(plan, {
       instances: all,
       postgres,
@@ -116,17 +126,30 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
     const executed = await verifyEffects(told, instances.effects)
     for (const instance of all) onEnd(instance, (await instance.stop()).stderr)
     for (const what of logs.falseDeaths(faults)) told.wrong(what)
-    const { interrupted, handedOn, deaths, errors } = logs
+    const { interrupted, handedOn, deaths, errors, errorLines } = logs
     const { answers, reconnections, repeats, slowestMs, violations } = told
     return {
       ...{ seed, faults, ends, answers, executed, interrupted, handedOn, deaths, reconnections, repeats, slowestMs },
-      ...{ looks, settledMs, errors, violations, leftOut },
+      ...{ looks, settledMs, errors, errorLines, violations, leftOut },
     }
+  } catch (error) {
+    throw new Error(['The soak broke off.', ...told.violations].join('\n'), { cause: error })
   } finally {
     told.over = true
     await Promise.all([readers.stop(), watch.stop()])
     await instances.close()
+    if (logFolder !== undefined) await keepLogs(logFolder, kept, join(postgres.folder, 'log'))
   }
+}
+
+async function keepLogs(
+  folder: string,
+  logs: readonly { name: string; log: string }[],
+  postgres: string,
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const { name, log } of logs) await writeFile(join(folder, name), log)
+  await cp(postgres, join(folder, 'postgres.log'))
 }
 
 /** A quarter of an hour, or so many minutes, with all faults at their full length. */
@@ -135,7 +158,6 @@ export async function soakClusterFor(minutes: number): Promise<boolean> {
   const seed = Date.now() % 1_000_000
   const soak = await soakCluster({ seed, seconds: minutes * 60, withDisk: true })
   console.log(`${minutes} minutes of faults over three instances on Postgres:\n${describeSoak(soak)}`)
-  for (const what of soak.violations) console.error(`faults over three instances, seed ${seed}: ${what}`)
   return soak.violations.length === 0
 }
 
@@ -161,5 +183,15 @@ export function describeSoak(soak: ClusterSoak): string {
     `| looks at the tables | ${soak.looks}; settled ${(soak.settledMs / 1_000).toFixed(1)} s after the last fault |`,
     `| errors in the logs | ${list(soak.errors)} |`,
     `| violations | ${soak.violations.length} |`,
+    ...(soak.violations.length === 0 ? [] : explain(soak)),
   ].join('\n')
+}
+
+/** What is needed to find out how it came to violations. */
+function explain({ violations, faults, errorLines }: ClusterSoak): string[] {
+  return [...violations.map((what) => `violation: ${what}`), ...faults.map(describeFault), ...errorLines]
+}
+
+function describeFault({ kind, instance = 'all', fromMs, toMs }: Happened): string {
+  return `${(fromMs / 1_000).toFixed(1)} s to ${(toMs / 1_000).toFixed(1)} s: ${kind}, ${instance}`
 }

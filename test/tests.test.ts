@@ -48,6 +48,15 @@ describe('tests', () => {
     expect(found).toEqual(['support/seeded-random.ts'])
   })
 
+  test('of random moments are not run twice in CI, which would hide what goes wrong rarely: retry is 0', () => {
+    const found = [...sources].flatMap(([path, source]) =>
+      /^(?:e2e|browser)\b/.test(path) && /support\/seeded-random/.test(source) && !/\bretry: 0\b/.test(source)
+        ? [path]
+        : [],
+    )
+    expect(found).toEqual([])
+  })
+
   test('have names of at most 100 characters', () => {
     const name = /^\s*(?:test|it)(?:\.\w+)*\((['"])(.{101,}?)\1,/gm
     expect([...sources.values()].flatMap((source) => [...source.matchAll(name)].map(([, , text]) => text))).toEqual([])

@@ -8,10 +8,15 @@ interface Line {
   waiting?: number
 }
 
+/** Lines of a log that are kept of each message of an error. */
+const linesKept = 3
+
 /** What the instances have written into their logs. */
 export class Logs {
   /** Messages of errors, by how often they came. */
   readonly errors = new Map<string, number>()
+  /** The first lines of these errors, whole. */
+  readonly errorLines: string[] = []
   /** How often each instance was taken for dead. */
   readonly deaths = new Map<string, number>()
   interrupted = 0
@@ -27,7 +32,7 @@ export class Logs {
     for (const text of log.split('\n')) {
       const line = parse(text)
       if (line === undefined) continue
-      if (line.level >= 50) this.errors.set(line.msg, (this.errors.get(line.msg) ?? 0) + 1)
+      if (line.level >= 50) this.#error(line.msg, text)
       if (/silent for too long/.test(line.msg)) this.#died(line.address)
       this.interrupted += line.interrupted ?? 0
       this.handedOn += line.waiting ?? 0
@@ -44,6 +49,12 @@ export class Logs {
         ? [`${name} was taken for dead ${count} times, and was silent for so long ${deadly} times`]
         : []
     })
+  }
+
+  #error(message: string, text: string): void {
+    const count = (this.errors.get(message) ?? 0) + 1
+    this.errors.set(message, count)
+    if (count <= linesKept) this.errorLines.push(text)
   }
 
   #died(address: string | null | undefined): void {

@@ -46,6 +46,8 @@ export class Told {
   readonly troubles = new Troubles()
   /** Answers by what was asked and what came. */
   readonly answers = new Map<string, number>()
+  /** When the faults began, by `performance.now()`: from then on violations have their time, to be held against those of the faults. */
+  beganMs: number | undefined
   /** The soak has failed: nobody has to wait for an answer any more. */
   over = false
   reconnections = 0
@@ -84,6 +86,7 @@ export class Told {
   }
 
   wrong(what: string): void {
-    this.violations.push(what)
+    const atMs = this.beganMs === undefined ? undefined : performance.now() - this.beganMs
+    this.violations.push(atMs === undefined ? what : `${(atMs / 1_000).toFixed(1)} s: ${what}`)
   }
 }

@@ -8,6 +8,7 @@ import { faultKinds, planFaults } from '../../bench/cluster/plan.ts'
 import { Told } from '../../bench/cluster/told.ts'
 import { Troubles } from '../../bench/cluster/troubles.ts'
 import { verifyFrames } from '../../bench/cluster/verify.ts'
+import { type ClusterSoak, describeSoak } from '../../bench/cluster-soak.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('a plan of faults', () => {
@@ -98,6 +99,42 @@ describe('what the soak calls a violation', () => {
     const fault = (kind: 'kill' | 'short stop') => ({ kind, instance: 'a', fromMs: 0, toMs: 8_000 })
     expect(logs.falseDeaths([fault('kill')])).toEqual([])
     expect(logs.falseDeaths([fault('short stop')])).toHaveLength(1)
+  })
+})
+
+test('the first lines of each error of the logs are kept whole', () => {
+  const logs = new Logs()
+  const line = (msg: string, n: number) => JSON.stringify({ level: 50, msg, n })
+  logs.add([1, 2, 3, 4].map((n) => line('x', n)).join('\n'))
+  logs.add(line('y', 1))
+  expect(logs.errors).toEqual(new Map(Object.entries({ x: 4, y: 1 })))
+  expect(logs.errorLines).toEqual([line('x', 1), line('x', 2), line('x', 3), line('y', 1)])
+})
+
+describe('the report of a soak', () => {
+  const soak = (violations: string[]): ClusterSoak => ({
+    ...{ seed: 7, violations, ends: new Map(), answers: new Map(), deaths: new Map(), errors: new Map(), leftOut: [] },
+    errorLines: ['{"level":50,"msg":"a request failed"}'],
+    ...{ executed: 0, interrupted: 0, handedOn: 0, reconnections: 0, repeats: 0, slowestMs: 0, looks: 0, settledMs: 0 },
+    faults: [{ kind: 'kill', instance: 'b', fromMs: 2_000, toMs: 4_500 }],
+  })
+
+  test('has each violation in words, with the faults and their times and the errors of the logs', () => {
+    const told = new Told()
+    told.wrong('x is lost')
+    told.beganMs = performance.now() - 3_000
+    told.wrong('y is lost')
+    const [untimed = '', timed = ''] = told.violations
+    expect([untimed, timed]).toEqual(['x is lost', expect.stringMatching(/^3\.\d s: y is lost$/)])
+    const lines = describeSoak(soak([untimed, timed])).split('\n')
+    expect(lines.slice(-5)).toEqual([
+      '| violations | 2 |',
+      'violation: x is lost',
+      `violation: ${timed}`,
+      '2.0 s to 4.5 s: kill, b',
+      '{"level":50,"msg":"a request failed"}',
+    ])
+    expect(describeSoak(soak([]))).toMatch(/\| violations \| 0 \|$/)
   })
 })
 

@@ -7,6 +7,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 
 test('loses, doubles and forgets nothing when it is killed 20 times at random moments', {
   timeout: 180_000,
+  retry: 0,
 }, async () => {
   const random = seededRandom()
   const project = await createProject()

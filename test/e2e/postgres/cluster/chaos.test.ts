@@ -5,7 +5,7 @@ import { seededRandom } from '../../../support/seeded-random.ts'
 
 describeOwnPostgres('three instances on one Postgres', () => {
   // In a quarter of an hour the soak has the longer faults, and a disk that is full.
-  test('keep what they have said, whatever goes wrong for a minute', { timeout: 240_000 }, async () => {
+  test('keep what they have said, whatever goes wrong for a minute', { timeout: 240_000, retry: 0 }, async () => {
     const seed = Math.floor(seededRandom()() * 2 ** 31)
     const soak = await soakCluster({
       ...{ seed, seconds: 60, clients: 24, longestMs: 20_000 },
