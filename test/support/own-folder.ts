@@ -2,13 +2,21 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setSharedBrowser } from './browser/unpacked.ts'
 import { keepSharedPostgres } from './postgres/shared-server.ts'
 
 /**
- * What all tests of a run share: Node's compiled code, the home folder, empty databases to copy, Postgres, and the folder of the
- * sockets of data folders with long paths. No test removes it.
+ * What all tests of a run share: Node's compiled code, the home folder, empty databases to copy, Postgres, the files of the browser,
+ * and the folder of the sockets of data folders with long paths. No test removes it.
  */
-const shared = new Set(['node-compile-cache', 'home', 'databases', 'postgres', `agentserve-${process.geteuid?.()}`])
+const shared = new Set([
+  'node-compile-cache',
+  'home',
+  'databases',
+  'postgres',
+  'browser',
+  `agentserve-${process.geteuid?.()}`,
+])
 
 /**
  * Temporary files of LanceDB, which a program that a test kills at that moment can't remove. That a program which lives
@@ -31,6 +39,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
   process.env.HOME = home
   // Postgres does not run as root, and must come to its files.
   if (process.getuid?.() === 0) await chmod(folder, 0o711)
+  setSharedBrowser(join(folder, 'browser'))
   const stopPostgres = await keepSharedPostgres(join(folder, 'postgres'))
   return async () => {
     await stopPostgres()

@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { unpackBrowser } from './unpacked.ts'
 
 /** A name that the browser of `openBrowser` finds on this machine; no other name resolves to anything. */
 export const rebindingName = 'evil.example'
@@ -25,10 +26,11 @@ export async function openBrowser(): Promise<TestBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-browser-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
+    const { executable, fonts } = await unpackBrowser(folder)
     const browser = await chromium.launch({
-      executablePath: await unpackChromium(folder),
+      executablePath: executable,
       args: process.getuid?.() === 0 ? [...flags, '--no-sandbox'] : flags,
-      env: { HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: await configureFonts(folder) },
+      env: { HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fonts },
     })
     return {
       browser,
@@ -40,29 +42,5 @@ export async function openBrowser(): Promise<TestBrowser> {
   } catch (error) {
     await remove()
     throw error
-  }
-}
-
-// The configuration that the package brings looks for fonts in fixed folders, where only an earlier run may have left some.
-async function configureFonts(folder: string): Promise<string> {
-  const file = join(folder, 'fonts.conf')
-  const folders = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
-  await writeFile(
-    file,
-    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${folders}</fontconfig>`,
-  )
-  return file
-}
-
-// The package unpacks into the temporary folder and takes what it finds there for whole: each browser gets its own.
-async function unpackChromium(folder: string): Promise<string> {
-  const before = process.env.TMPDIR
-  process.env.TMPDIR = folder
-  try {
-    const { default: packaged } = await import('@sparticuz/chromium')
-    return await packaged.executablePath()
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = before
   }
 }
