@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/long-first.ts'
 
 /** Tests that start programs: they share the machine with them. */
 const programs = ['test/e2e/**/*.test.ts', 'test/browser/**/*.test.ts']
@@ -15,6 +17,7 @@ export default defineConfig({
     // A machine that runs other tests too may take its time.
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
@@ -25,7 +28,8 @@ export default defineConfig({
           execArgv: ['--import', new URL('test/support/environment.ts', import.meta.url).href],
           include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
           exclude: [...programs, '**/node_modules/**'],
-          maxWorkers: '100%',
+          // Many wait for Postgres, a disk or a timer: one more than the machine can run at once keeps it busy.
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 0 },
         },
       },
@@ -35,7 +39,8 @@ export default defineConfig({
           name: 'e2e',
           include: programs,
           globalSetup: 'test/support/built.ts',
-          maxWorkers: 2,
+          // Some wait for what must not come, or until an instance is taken for dead: two processors are kept busy by three.
+          maxWorkers: 3,
           // Programs, sockets and a browser on a machine that may stand still for a moment. The report names what was repeated.
           retry: process.env.CI ? 1 : 0,
           sequence: { groupOrder: 1 },

@@ -62,7 +62,7 @@ describe('tests', () => {
     expect([...sources.values()].flatMap((source) => [...source.matchAll(name)].map(([, , text]) => text))).toEqual([])
   })
 
-  test('that start programs are in e2e or browser, where two run at once', () => {
+  test('that start programs are in e2e or browser, where three run at once', () => {
     const starts =
       /from '(?:node:child_process|@lydell\/node-pty)'|\{[^}]*\b(?:command|launch|serve)\b[^}]*\} from '[./]*support\/program/
     const found = [...sources].flatMap(([path, source]) => (starts.test(source) ? [path] : []))
