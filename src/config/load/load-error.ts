@@ -35,6 +35,9 @@ function explain(error: unknown): string {
   if (/does not provide an export named/.test(error.message)) {
     return `${error.message}. If that is a type, write \`import type\`: Node removes types, and what is left must exist.`
   }
+  if (/^(?:Cannot use import statement outside a module|Unexpected token 'export')$/.test(error.message)) {
+    return `${error.message}: package.json says "type": "commonjs", which is what \`npm init\` writes. Write "type": "module" there.`
+  }
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return `${error.message}. Node runs .ts, .mts, .cts and JavaScript.`
   return error.message
 }

@@ -242,6 +242,15 @@ describe('loadConfig', () => {
     expect((await failure()).message).toMatch(message)
   })
 
+  it.each(['import { join } from "node:path"\nexport default { agents: {} }', 'export default { agents: {} }'])(
+    'says what to change in the package.json of `npm init`: %j',
+    async (code) => {
+      await write('package.json', '{"type":"commonjs"}')
+      await write('agent.config.ts', code)
+      expect((await failure()).message).toMatch(/^\S+agent\.config\.ts:1: .*Write "type": "module" there\.$/)
+    },
+  )
+
   it('names a package.json that is no JSON', async () => {
     const file = await write('package.json', '{')
     expect(await failure()).toMatchObject({ file, message: expect.stringContaining('JSON') })
