@@ -1,5 +1,6 @@
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fullDisk, isDiskFull, replaceFile } from '../runtime/whole-file.ts'
 import type { TestMode, TestOutcome } from './play-test.ts'
 
 /** One run of a project's tests, as it is kept to be compared with. */
@@ -30,8 +31,16 @@ export async function readKeptRuns(dataFolder: string): Promise<KeptTestRun[]> {
   return (await readLines(join(dataFolder, fileName))).flatMap(parse).toReversed()
 }
 
-/** Adds a run; the oldest beyond `mostKeptRuns` go. */
+/** Adds a run; the oldest beyond `mostKeptRuns` go. Throws `storage_full`. */
 export async function keepRun(dataFolder: string, run: KeptTestRun): Promise<void> {
+  try {
+    await addRun(dataFolder, run)
+  } catch (error) {
+    throw isDiskFull(error) ? fullDisk(dataFolder, error) : error
+  }
+}
+
+async function addRun(dataFolder: string, run: KeptTestRun): Promise<void> {
   const file = join(dataFolder, fileName)
   await mkdir(dataFolder, { recursive: true, mode: 0o700 })
   const lines = await readLines(file)
@@ -45,9 +54,7 @@ export async function keepRun(dataFolder: string, run: KeptTestRun): Promise<voi
     return
   }
   const kept = lines.filter((line) => parse(line).length > 0).slice(1 - mostKeptRuns)
-  const draft = `${file}.${process.pid}.tmp`
-  await writeFile(draft, `${[...kept, JSON.stringify(run)].join('\n')}\n`, { mode: 0o600 })
-  await rename(draft, file)
+  await replaceFile(file, `${[...kept, JSON.stringify(run)].join('\n')}\n`)
 }
 
 /** What is kept of an outcome. */

@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import { createId } from '../../core/id.ts'
+import { writeNewFile } from '../../runtime/whole-file.ts'
+import { toWriteError } from '../command/file-error.ts'
 import { plainLine } from '../markdown/plain-line.ts'
 import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
@@ -139,11 +140,9 @@ async function save(conversation: Conversation, argument: string): Promise<void>
     ({ role, parts }) => `## ${role === 'user' ? 'You' : 'Answer'}\n\n${saidAsMarkdown(parts).trim()}\n`,
   )
   try {
-    await writeFile(file, `# Session ${sessionId}\n\n${text.join('\n')}`, { flag: 'wx' })
+    await writeNewFile(file, `# Session ${sessionId}\n\n${text.join('\n')}`)
   } catch (error) {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    if (taken) return conversation.note(`${terminalLine(file)} already exists. Name another file.`)
-    throw error
+    throw toWriteError(error, terminalLine(file))
   }
   conversation.note(
     `Saved ${has_more ? 'the latest 1000 messages and answers' : 'the conversation'} to ${terminalLine(file)}.`,

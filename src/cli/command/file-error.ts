@@ -1,4 +1,5 @@
 import { AppError, isAppError } from '../../core/error.ts'
+import { isDiskFull } from '../../runtime/whole-file.ts'
 
 /** Explains why a file could not be read. Other errors are returned unchanged. */
 export function toReadError(error: unknown, file: string, writer = 'agentserve sessions export'): unknown {
@@ -8,7 +9,7 @@ export function toReadError(error: unknown, file: string, writer = 'agentserve s
   if (code === 'EISDIR') return refuse(`'${file}' is a folder. Name a file.`, error)
   if (code === 'EACCES' || code === 'EPERM')
     return refuse(`No permission to read '${file}'. Change its permissions, or name another file.`, error)
-  return code === undefined ? error : refuse(`'${file}' can't be read: ${code}.`, error)
+  return code === undefined ? error : failed(`'${file}' can't be read: ${code}.`, error)
 }
 
 /** Explains why a file could not be written. Other errors are returned unchanged. */
@@ -38,14 +39,21 @@ export function toFolderError(error: unknown, folder: string): unknown {
 }
 
 function notWritten(path: string, code: string, error: unknown): AppError {
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  const full = `The disk of '${path}' is full. Free some space, or name another place.`
-  return refuse(isFull ? full : `'${path}' can't be written: ${code}.`, error)
+  if (isDiskFull(error))
+    return new AppError('storage_full', `The disk of '${path}' is full. Free some space, or name another place.`, {
+      cause: error,
+    })
+  return failed(`'${path}' can't be written: ${code}.`, error)
 }
 
 function codeOf(error: unknown): string | undefined {
   const { code } = error as NodeJS.ErrnoException
   return !isAppError(error) && typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : undefined
+}
+
+/** Not the caller's mistake. */
+function failed(message: string, cause: unknown): AppError {
+  return new AppError('unavailable', message, { cause })
 }
 
 function refuse(message: string, cause: unknown): AppError {

@@ -1,12 +1,12 @@
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Option } from 'commander'
 import { AppError } from '../../core/error.ts'
 import { exit } from '../command/exit-codes.ts'
+import { toFolderError } from '../command/file-error.ts'
 import { plainFlag } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
-import { toFolderError } from '../connect/file-error.ts'
-import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../init/template.ts'
-import { callThrough, packageManager } from '../terminal/called-as.ts'
+import { nextSteps } from '../init/next-steps.ts'
+import { planFiles, type TemplateName, templates, writeFiles } from '../init/template.ts'
 import { canAsk, choose, confirm } from '../terminal/confirm.ts'
 import { printJson, say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -35,8 +35,11 @@ export const command: CommandModule<InitOptions> = {
     const choices = names.map((name) => ({ name, about: templates[name].about }))
     const template =
       named ?? (asks ? await choose('Which template do you want to start from?', choices, signal) : 'basic')
-    const files = await listTemplate(template)
-    const taken = await findTaken(target, files)
+    const files = await planFiles(target, template)
+    const completed = overwrite
+      ? []
+      : files.filter((file) => file.taken?.completed !== undefined).map(({ name }) => name)
+    const taken = files.filter((file) => file.taken && file.taken.completed === undefined).map(({ name }) => name)
     if (taken.length > 0 && overwrite !== true) {
       if (!asks) throw refusal(taken)
       say(`These files already exist: ${taken.map(terminalLine).join(', ')}`)
@@ -46,14 +49,20 @@ export const command: CommandModule<InitOptions> = {
       }
     }
     try {
-      for (const file of files) await writeTemplateFile(file, target)
+      const texts = files.map(({ name, text, taken }) => ({ name, text: (!overwrite && taken?.completed) || text }))
+      await writeFiles(target, texts)
     } catch (error) {
       throw toFolderError(error, terminalLine(target))
     }
     if (json) printJson({ folder: target, template, files: files.map(({ name }) => name) })
-    else say(`Wrote ${files.length} files to ${terminalLine(target)}.\n\n${nextSteps(target, template)}`)
+    else say(`${summary(target, files.length, completed)}\n\n${nextSteps(target, template)}`)
     return undefined
   },
+}
+
+function summary(target: string, count: number, completed: readonly string[]): string {
+  const kept = completed.length === 0 ? '' : ` ${completed.join(' and ')} kept what was there.`
+  return `Wrote ${count} files to ${terminalLine(target)}.${kept}`
 }
 
 function refusal(taken: readonly string[]): AppError {
@@ -62,19 +71,4 @@ function refusal(taken: readonly string[]): AppError {
     'conflict',
     `${taken.join(', ')} ${are} there already. Nothing was written. Use --overwrite to replace.`,
   )
-}
-
-function nextSteps(target: string, template: TemplateName): string {
-  const folder = relative(process.cwd(), target)
-  const manager = packageManager() ?? 'npm'
-  const run = manager === 'npm' || manager === 'bun' ? `${manager} run` : manager
-  const chosen = templates[template]
-  const first = 'script' in chosen ? `${run} ${chosen.script}` : `${callThrough[manager]} ${chosen.first}`
-  const steps = [
-    `${manager} install`,
-    `${run} test`.replace('npm run test', 'npm test'),
-    `${run} dev`,
-    `${first}   (in another terminal)`,
-  ]
-  return ['Next:', ...(folder === '' ? steps : [`cd ${folder}`, ...steps]).map((step) => `  ${step}`)].join('\n')
 }

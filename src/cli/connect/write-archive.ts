@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
-import { toWriteError } from './file-error.ts'
+import { toWriteError } from '../command/file-error.ts'
 
 const endBytes = 1024
 

@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { version } from '../../core/version.ts'
+import { completeIgnored, completePackage } from './package-file.ts'
 import { packageFolder } from './package-folder.ts'
 
 export const templates = {
@@ -15,7 +16,7 @@ export type TemplateName = keyof typeof templates
 /** npm would leave these files out of a package under their own name. */
 const renamed: Record<string, string> = { _gitignore: '.gitignore', '_package.json': 'package.json' }
 
-export interface TemplateFile {
+interface TemplateFile {
   /** In the package. */
   source: string
   /** In the project. */
@@ -23,7 +24,7 @@ export interface TemplateFile {
 }
 
 /** The files of a template, by name, plus those of all templates that it has no other version of. */
-export async function listTemplate(template: TemplateName): Promise<TemplateFile[]> {
+async function listTemplate(template: TemplateName): Promise<TemplateFile[]> {
   const folders = ['shared', template].map((name) => join(packageFolder, 'templates', name))
   const files = (await Promise.all(folders.map(listFolder))).flat()
   const byName = new Map(files.map((file) => [file.name, file]))
@@ -41,18 +42,59 @@ async function listFolder(folder: string): Promise<TemplateFile[]> {
     })
 }
 
-export async function findTaken(project: string, files: readonly TemplateFile[]): Promise<string[]> {
-  const found = await Promise.all(files.map(({ name }) => stat(join(project, name)).catch(() => undefined)))
-  return files.filter((_file, place) => found[place] !== undefined).map(({ name }) => name)
+/** A file of a template as it comes into a project. */
+export interface PlannedFile {
+  name: string
+  text: string
+  /** The project has one: `completed` is that with what the template has more, if the two go together. */
+  taken?: { completed: string | undefined }
 }
 
-/** Writes the file into the project; overwrites. */
-export async function writeTemplateFile({ source, name }: TemplateFile, project: string): Promise<void> {
-  const target = join(project, name)
-  await mkdir(dirname(target), { recursive: true })
-  if (name !== 'package.json') return copyFile(source, target)
-  const text = await readFile(source, 'utf8')
-  await writeFile(target, text.replaceAll('{{name}}', packageName(project)).replaceAll('{{version}}', version))
+/** The files of a template for a project, with what the project has of that name already. */
+export async function planFiles(project: string, template: TemplateName): Promise<PlannedFile[]> {
+  const planned: PlannedFile[] = []
+  for (const { source, name } of await listTemplate(template)) {
+    const text = filled(await readFile(source, 'utf8'), name, project)
+    const path = join(project, name)
+    if ((await stat(path).catch(() => undefined)) === undefined) planned.push({ name, text })
+    else planned.push({ name, text, taken: { completed: await complete(path, name, text) } })
+  }
+  return planned
+}
+
+async function complete(path: string, name: string, text: string): Promise<string | undefined> {
+  const completeFile = completed[name]
+  if (completeFile === undefined) return undefined
+  const own = await readFile(path, 'utf8').catch(() => undefined)
+  return own === undefined ? undefined : completeFile(own, text)
+}
+
+const completed: Record<string, typeof completePackage> = {
+  'package.json': completePackage,
+  '.gitignore': completeIgnored,
+}
+
+/** Writes all of the files into the project, or none when the disk is full; replaces what is there. */
+export async function writeFiles(project: string, files: readonly { name: string; text: string }[]): Promise<void> {
+  const made = await mkdir(project, { recursive: true })
+  const draft = await mkdtemp(join(project, '.init-'))
+  try {
+    for (const { name, text } of files) {
+      await mkdir(dirname(join(draft, name)), { recursive: true })
+      await writeFile(join(draft, name), text)
+    }
+    for (const { name } of files) await mkdir(dirname(join(project, name)), { recursive: true })
+    for (const { name } of files) await rename(join(draft, name), join(project, name))
+    await rm(draft, { recursive: true })
+  } catch (error) {
+    await rm(made ?? draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function filled(text: string, name: string, project: string): string {
+  if (name !== 'package.json') return text
+  return text.replaceAll('{{name}}', packageName(project)).replaceAll('{{version}}', version)
 }
 
 function packageName(project: string): string {

@@ -1,3 +1,4 @@
+import { isDiskFull } from '../../runtime/whole-file.ts'
 import { terminalJson } from './text.ts'
 
 /** Prints data: the only writer to stdout. */
@@ -45,12 +46,19 @@ export function stopWriting(): void {
   process.stdin.on('error', () => {}).destroy()
 }
 
-/** A closed reader (`| head`) ends the program without an error. */
+function reportStdout(error: Error): void {
+  const reason = isDiskFull(error) ? 'its disk is full. Free some space' : error.message
+  process.stderr.write(`The output can't be written: ${reason}.\n`)
+}
+
+/** A closed reader (`| head`) ends the program without an error; one that takes nothing for another reason fails it. */
 export function leaveQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (isHungUp) return
-      process.exit(error.code === 'EPIPE' ? 0 : 1)
+      if (error.code === 'EPIPE') process.exit(0)
+      if (stream === process.stdout) reportStdout(error)
+      process.exit(1)
     })
   }
 }

@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { disposeWithin } from '../../config/unsettled.ts'
 import { playTest } from '../../testing/play-test.ts'
-import { parseSavedTest } from '../../testing/saved-test.ts'
-import { toFileText } from '../../testing/test-files.ts'
+import { parseSavedTest, type SavedTest } from '../../testing/saved-test.ts'
+import { updateTestFile } from '../../testing/test-files.ts'
 import { UsageError } from '../command/exit.ts'
+import { toWriteError } from '../command/file-error.ts'
 import { loadUserConfig } from '../connect/user-config.ts'
+import { terminalLine } from '../terminal/text.ts'
 import type { KeptScores } from './kept-scores.ts'
 import type { PlayedFile } from './report.ts'
 
@@ -33,11 +35,19 @@ export async function* playFiles(files: readonly string[], options: PlayFilesOpt
       const tools = liveTools ? 'live' : undefined
       const outcome = await playTest(config, saved, { mode, models, tools, root, signal, ...(times && { times }) })
       const accepted = update === true && !outcome.passed ? outcome.updated : undefined
-      if (accepted !== undefined) await writeFile(file, toFileText(accepted))
+      if (accepted !== undefined) await rewrite(file, accepted)
       yield { file, turns: saved.turns.length, updated: accepted !== undefined, outcome, before: kept?.resultOf(file) }
     }
   } finally {
     await disposeWithin(dispose, configFile)
+  }
+}
+
+async function rewrite(file: string, test: SavedTest): Promise<void> {
+  try {
+    await updateTestFile(process.cwd(), file, test)
+  } catch (error) {
+    throw toWriteError(error, terminalLine(file))
   }
 }
 

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { UserConfig } from '../../config/types.ts'
 import { toAppError } from '../../core/error.ts'
 import type { TestEvent, TestsToRun } from '../../wire/saved-test.ts'
@@ -29,8 +27,8 @@ export async function playOne(
     const { updated, ...outcome } = await playTest(config, saved, { mode, times, root: base, signal })
     const accepted = update && updated !== undefined && !outcome.passed && !outcome.flaky
     if (accepted) {
-      const { testFileEnd, toFileText } = await import('../../testing/test-files.ts')
-      await writeFile(join(root, `${name}${testFileEnd}`), toFileText(updated))
+      const { testFileEnd, updateTestFile } = await import('../../testing/test-files.ts')
+      await updateTestFile(root, `${name}${testFileEnd}`, updated)
     }
     return { type: 'result', name, updated: accepted, ...outcome }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toFolderError, toReadError, toWriteError } from '../../../src/cli/connect/file-error.ts'
+import { toFolderError, toReadError, toWriteError } from '../../../src/cli/command/file-error.ts'
 import { AppError } from '../../../src/core/error.ts'
 
 const failure = (code: string) => Object.assign(new Error(`${code}: as the system says it`), { code })
@@ -9,9 +9,9 @@ test.each([
   ['ENOTDIR', "There is no file 'a.jsonl'. Name a file that `agentserve sessions export` wrote."],
   ['EISDIR', "'a.jsonl' is a folder. Name a file."],
   ['EACCES', "No permission to read 'a.jsonl'. Change its permissions, or name another file."],
-  ['EIO', "'a.jsonl' can't be read: EIO."],
-])('of a file that is to be read, %s says what is wrong', (code, message) => {
-  expect(toReadError(failure(code), 'a.jsonl')).toMatchObject({ code: 'invalid_request', message })
+  ['EIO', "'a.jsonl' can't be read: EIO.", 'unavailable'],
+])('of a file that is to be read, %s says what is wrong', (code, message, kind = 'invalid_request') => {
+  expect(toReadError(failure(code), 'a.jsonl')).toMatchObject({ code: kind, message })
 })
 
 test.each([
@@ -22,8 +22,8 @@ test.each([
     'invalid_request',
     "No permission to write 'a.jsonl'. Change the permissions of its folder, or name another file.",
   ],
-  ['ENOSPC', 'invalid_request', "The disk of 'a.jsonl' is full. Free some space, or name another place."],
-  ['EIO', 'invalid_request', "'a.jsonl' can't be written: EIO."],
+  ['ENOSPC', 'storage_full', "The disk of 'a.jsonl' is full. Free some space, or name another place."],
+  ['EIO', 'unavailable', "'a.jsonl' can't be written: EIO."],
 ] as const)('of a file that is to be made, %s says what is wrong', (code, kind, message) => {
   expect(toWriteError(failure(code), 'a.jsonl')).toMatchObject({ code: kind, message })
 })
@@ -36,11 +36,11 @@ test.each([
   ['ENOTDIR', noFolder],
   ['EACCES', noPermission],
   ['EROFS', noPermission],
-  ['ENOSPC', "The disk of 'new' is full. Free some space, or name another place."],
-  ['EDQUOT', "The disk of 'new' is full. Free some space, or name another place."],
-  ['EIO', "'new' can't be written: EIO."],
-])('of a folder that is to be filled, %s says what is wrong', (code, message) => {
-  expect(toFolderError(failure(code), 'new')).toMatchObject({ code: 'invalid_request', message })
+  ['ENOSPC', "The disk of 'new' is full. Free some space, or name another place.", 'storage_full'],
+  ['EDQUOT', "The disk of 'new' is full. Free some space, or name another place.", 'storage_full'],
+  ['EIO', "'new' can't be written: EIO.", 'unavailable'],
+])('of a folder that is to be filled, %s says what is wrong', (code, message, kind = 'invalid_request') => {
+  expect(toFolderError(failure(code), 'new')).toMatchObject({ code: kind, message })
 })
 
 test('errors that are not about the file stay as they are', () => {

@@ -71,6 +71,21 @@ describe('agentserve init on a terminal', () => {
     expect(await config()).toContain('team(')
   })
 
+  it('adds to the package.json and .gitignore that are there, and asks nothing', async () => {
+    const own = { scripts: { lint: 'biome' }, dependencies: { agentserve: '1.2.3' } }
+    await writeFile(join(folder, 'package.json'), JSON.stringify(own))
+    await writeFile(join(folder, '.gitignore'), 'dist\n')
+    const { shows, ended } = open('--template', 'basic')
+    await shows('.gitignore and package.json kept what was there.')
+    expect(await ended).toBe(0)
+    expect(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))).toMatchObject({
+      type: 'module',
+      scripts: { ...own.scripts, dev: 'agentserve dev' },
+      dependencies: { ...own.dependencies, zod: expect.any(String) },
+    })
+    expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('dist\nnode_modules\n.agentserve\n.env\n')
+  })
+
   it('refuses a folder that is a file, or below one', async () => {
     await writeFile(join(folder, 'taken'), '')
     for (const name of ['taken', 'taken/below']) {

@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
 import { shownBytes } from '../../../core/limits.ts'
 import type { FilePart } from '../../../core/message.ts'
+import { replaceFile, writeNewFile } from '../../../runtime/whole-file.ts'
 import { UsageError } from '../../command/exit.ts'
-import { toWriteError } from '../../connect/file-error.ts'
+import { toWriteError } from '../../command/file-error.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { terminalLine } from '../../terminal/text.ts'
@@ -52,9 +52,11 @@ export const saveFile: SessionsAction = async ({ withClient, args, options, json
       return
     }
     const file = output ?? safeName(name, fileId)
-    await writeFile(file, bytes, { flag: overwrite ? 'w' : 'wx' }).catch((error: unknown) => {
+    try {
+      await (overwrite ? replaceFile : writeNewFile)(file, bytes)
+    } catch (error) {
       throw toWriteError(error, terminalLine(file))
-    })
+    }
     if (json) printJson({ file_id: fileId, file, media_type, size: bytes.byteLength })
     else say(`Wrote ${shownBytes(bytes.byteLength)} to ${terminalLine(file)}.`)
   })

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { AppError, isAppError } from '../../../core/error.ts'
 import { UsageError } from '../../command/exit.ts'
-import { toReadError } from '../../connect/file-error.ts'
+import { toReadError } from '../../command/file-error.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { terminalLine } from '../../terminal/text.ts'
 import type { SessionsAction } from './action.ts'

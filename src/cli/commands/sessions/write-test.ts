@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import type { Client } from '../../../client/client.ts'
+import { toWriteError } from '../../command/file-error.ts'
 import { hint } from '../../terminal/called-as.ts'
 import { printJson, say } from '../../terminal/output.ts'
 import { terminalLine } from '../../terminal/text.ts'
@@ -17,7 +18,11 @@ export async function saveTest(client: Client, sessionId: string, options: SaveT
   const saved = await client.sessions.test(sessionId)
   const test = { ...saved, tools: options.liveTools === true ? 'live' : saved.tools } as const
   const file = options.to ?? join('test', `${sessionId.replace(/[^\w.-]/g, '_')}.session.json`)
-  await writeTestFile(process.cwd(), file, test, 'Name another file with --to, or delete this one.')
+  try {
+    await writeTestFile(process.cwd(), file, test, 'Name another file with --to, or delete this one.')
+  } catch (error) {
+    throw toWriteError(error, terminalLine(file))
+  }
   const path = relative(process.cwd(), file) || file
   if (options.json) printJson({ file: path, entity: test.entity, turns: test.turns.length, tools: test.tools })
   else {
