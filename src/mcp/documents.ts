@@ -27,15 +27,16 @@ function asJson(shown: Record<string, unknown>, structured = shown): CallToolRes
 
 export async function search(port: McpPort, given: GivenArguments, signal: AbortSignal): Promise<CallToolResult> {
   const query = given.text('query') ?? ''
-  const { results, filesToCome } = await port.search(
+  const { results, skipped, filesToCome } = await port.search(
     { query, limit: given.integer('limit'), collection: given.text('collection') },
     signal,
   )
   const documents = new Map(results.map((hit) => [hit.document_id, hit]))
   const titled = (hit: SearchHit) => ({ id: hit.document_id, title: hit.source, url: urlOf(hit) })
+  const rest = { ...(skipped && { skipped }), ...incomplete(filesToCome) }
   return asJson(
-    { results: [...documents.values()].map(titled), ...incomplete(filesToCome) },
-    { results: results.map((hit) => ({ ...titled(hit), ...shown(hit) })), ...incomplete(filesToCome) },
+    { results: [...documents.values()].map(titled), ...rest },
+    { results: results.map((hit) => ({ ...titled(hit), ...shown(hit) })), ...rest },
   )
 }
 

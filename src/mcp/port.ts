@@ -28,7 +28,10 @@ export interface McpRunEvents {
 }
 
 /** `filesToCome`: still to be ingested, when known; absent when there are none. */
-export type McpSearchResult = Pick<SearchResult, 'results'> & { filesToCome?: number | undefined }
+export type McpSearchResult = Pick<SearchResult, 'results'> & {
+  skipped?: SearchResult['skipped'] | undefined
+  filesToCome?: number | undefined
+}
 
 /**
  * What an MCP host can do here, for one caller: data of others does not exist. Every error is an AppError. Abort ends what

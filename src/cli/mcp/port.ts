@@ -106,10 +106,10 @@ async function searchPatiently(
   const endsAt = performance.now() + patienceMs
   for (;;) {
     const filesToCome = server?.filesToCome()
-    const { results } = await client.knowledge.search(query, settings, { signal })
+    const { results, skipped } = await client.knowledge.search(query, settings, { signal })
     const leftMs = endsAt - performance.now()
     if (results.length > 0 || filesToCome === undefined || server === undefined || leftMs <= 0)
-      return { results, filesToCome }
+      return { results, skipped, filesToCome }
     await within(() => server.ingested(), { ms: Math.min(pollMs, leftMs), signal }).catch((error: unknown) => {
       signal.throwIfAborted()
       if (error !== undefined) throw error

@@ -58,8 +58,12 @@ export class StaleCollection extends AppError {
   }
 }
 
-/** The database gave up a search for words that took it too long. */
-export class SearchTooSlow extends AppError {}
+/** The database gave up a search for words: it took too long, or somebody cancelled it there. */
+export class SearchGivenUp extends AppError {
+  constructor(why: string, cause?: unknown) {
+    super('unavailable', `${why} Retry in a moment.`, { cause, retryAfterSeconds: 1 })
+  }
+}
 
 /** Work that one server at a time does. It is free again when the one that has it ends or dies. */
 export interface Works {

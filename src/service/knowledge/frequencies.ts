@@ -2,7 +2,10 @@ import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 
 export type Frequencies = (words: readonly string[], trigrams: readonly string[]) => Promise<TermFrequencies>
 
-/** For one search, whose parts ask for the same words side by side: each is counted once. */
+/**
+ * For one search, whose parts ask for the same words side by side: each is counted once. Words and trigrams are counted apart:
+ * who needs words alone does not fail by trigrams that take too long.
+ */
 export function countedOnce(count: Frequencies): Frequencies {
   const asked = {
     words: new Map<string, Promise<TermFrequencies>>(),
@@ -11,10 +14,15 @@ export function countedOnce(count: Frequencies): Frequencies {
   return async (words, trigrams) => {
     const newWords = words.filter((word) => !asked.words.has(word))
     const newTrigrams = trigrams.filter((trigram) => !asked.trigrams.has(trigram))
-    const isAsked = newWords.length + newTrigrams.length === 0 && words.length + trigrams.length > 0
-    const all = isAsked ? [] : [count(newWords, newTrigrams)]
-    for (const counting of all) {
+    const all: Promise<TermFrequencies>[] = []
+    if (newWords.length > 0 || words.length + trigrams.length === 0) {
+      const counting = count(newWords, [])
+      all.push(counting)
       for (const word of newWords) asked.words.set(word, counting)
+    }
+    if (newTrigrams.length > 0) {
+      const counting = count([], newTrigrams)
+      all.push(counting)
       for (const trigram of newTrigrams) asked.trigrams.set(trigram, counting)
     }
     const counts = await Promise.all([

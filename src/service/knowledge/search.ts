@@ -2,7 +2,7 @@ import {
   type Collection,
   type DocumentStore,
   type Ranking,
-  SearchTooSlow,
+  SearchGivenUp,
 } from '../../core/knowledge/document-store.ts'
 import type { Embedders, Embedding, Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchResult } from '../../core/knowledge/knowledge.ts'
@@ -24,6 +24,8 @@ const minDepth = 50
 const maxGenerations = 5_000
 /** Each costs an exact comparison of several vectors. */
 const spareResults = 10
+/** For the vector of a query whose words the database did not count: all of them tell equally much. */
+const uncounted = { chunks: 1, words: new Map<string, number>(), trigrams: new Map<string, number>() }
 
 export interface Found {
   ranking: Ranking
@@ -68,24 +70,26 @@ export async function searchCollection(
   const depth = Math.max(minDepth, settings.limit * 3)
   const frequencies = countedOnce((words, trigrams) => documents.frequencies(collection.key, words, trigrams))
   const nothing = { words: [], keyword: [], known: undefined }
-  let tooSlow: SearchTooSlow | undefined
-  /** A hybrid search does without words that take the database too long. */
-  const unlessTooSlow = async <T, Other>(work: () => Promise<T>, instead: Other): Promise<T | Other> => {
+  let givenUp: SearchGivenUp | undefined
+  /** A hybrid search does without words that the database gives up. */
+  const byWords = async (): Promise<Pick<Found, 'words' | 'known'> & { keyword: Ranking }> => {
+    if (mode === 'vector') return nothing
     try {
-      return await work()
+      return await rankByWords(documents, collection, settings, depth, frequencies)
     } catch (error) {
-      if (mode !== 'hybrid' || !(error instanceof SearchTooSlow)) throw error
-      tooSlow = error
-      return instead
+      if (mode !== 'hybrid' || !(error instanceof SearchGivenUp)) throw error
+      givenUp = error
+      return nothing
     }
   }
-  const byWords = async (): Promise<Pick<Found, 'words' | 'known'> & { keyword: Ranking }> =>
-    mode === 'vector'
-      ? nothing
-      : unlessTooSlow(() => rankByWords(documents, collection, settings, depth, frequencies), nothing)
-  /** Without counts, all words tell equally much. */
-  const weighing: Frequencies = (words, trigrams) =>
-    unlessTooSlow(() => frequencies(words, trigrams), { chunks: 0, words: new Map(), trigrams: new Map() })
+  const weighing: Frequencies = async (words, trigrams) => {
+    try {
+      return await frequencies(words, trigrams)
+    } catch (error) {
+      if (!(error instanceof SearchGivenUp)) throw error
+      return uncounted
+    }
+  }
   /** A hybrid search does without vectors that can't be read, or that no query can be compared with. */
   const unlessUnavailable = async <T>(work: () => Promise<T>, embedder?: Embedding): Promise<T | undefined> => {
     try {
@@ -118,7 +122,7 @@ export async function searchCollection(
   }
   const [{ words, keyword, known }, vectors] = await Promise.all([byWords(), byVectors()])
   signal?.throwIfAborted()
-  const skipped = tooSlow && [{ list: keywordList, reason: tooSlow.message }]
+  const skipped = givenUp && [{ list: keywordList, reason: givenUp.message }]
   const byKeyword = mode === 'vector' || skipped ? [] : [{ name: keywordList, ranking: keyword }]
   const lists = [...byKeyword.map((list) => ({ ...list, ranking: toShare(list.ranking) })), ...vectors]
   const fused =

@@ -21,14 +21,21 @@ it('the parts of a search that ask for the same words side by side have them cou
     frequencies(['red', 'blue'], ['red']),
     frequencies(['absent', 'blue'], []),
   ])
-  expect(asked).toEqual([
-    ['red', 'absent'],
-    ['blue', 'red'],
-  ])
+  expect(asked).toEqual([['red', 'absent'], ['blue'], ['red']])
   expect(one).toEqual({ chunks: 9, words: new Map([['red', 3]]), trigrams: new Map() })
   expect(other).toEqual({ chunks: 9, words: known, trigrams: new Map([['red', 1]]) })
   expect(third).toEqual({ chunks: 9, words: new Map([['blue', 2]]), trigrams: new Map() })
   expect((await frequencies([], [])).chunks).toBe(9)
+})
+
+it('trigrams that can not be counted fail only who has asked for them', async () => {
+  const frequencies = countedOnce(async (words, trigrams) => {
+    if (trigrams.length > 0) throw new Error('too slow')
+    return { chunks: 9, words: new Map(words.map((word) => [word, 1])), trigrams: new Map() }
+  })
+  const [both, words] = await Promise.allSettled([frequencies(['red'], ['red']), frequencies(['red'], [])])
+  expect(both?.status).toBe('rejected')
+  expect(words).toMatchObject({ value: { words: new Map([['red', 1]]) } })
 })
 
 it('a count that fails fails all who wait for it', async () => {

@@ -39,6 +39,40 @@ describePostgres('words that take the database too long', () => {
     expect(trace?.words).toEqual([])
   })
 
+  it.each(['hybrid', 'vector'] as const)(
+    'leave the vectors of a server that has counted nothing yet: %s',
+    async (mode) => {
+      await opened()
+      await hold('chunk_words')
+      const { knowledge: other } = await shared.open({ searchMs: 200 })
+      const { results } = await other.search({ query: 'anchor boat', mode, explain: true })
+      expect(results[0]).toMatchObject({ source: 'anchor.md', explain: { vector_rank: 1 } })
+    },
+  )
+
+  it('are not said to take long when somebody else has cancelled them', async () => {
+    const { knowledge } = await shared.open({ searchMs: 60_000 })
+    await knowledge.ingest({ source: 'anchor.md', content: 'The anchor holds the boat.' })
+    await hold('chunk_words')
+    const searching = knowledge.search({ query: 'anchor boat', mode: 'keyword' })
+    const client = new Client({ connectionString: shared.place.url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    const cancelled = async () => {
+      const { rows } = await client.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'agentserve searches' AND wait_event_type = 'Lock'`,
+      )
+      return rows.length
+    }
+    const refused = expect(searching).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The database gave up the search for words: the statement was cancelled there. Retry in a moment.',
+    })
+    await expect.poll(cancelled).toBeGreaterThan(0)
+    await refused
+  })
+
   it('are an error of a search for words alone', async () => {
     const knowledge = await opened()
     await hold('chunk_words')

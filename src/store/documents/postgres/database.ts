@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import { SearchTooSlow } from '../../../core/knowledge/document-store.ts'
+import { SearchGivenUp } from '../../../core/knowledge/document-store.ts'
 import { type Logger, silentLogger } from '../../../core/logger.ts'
 import type { Timers } from '../../../core/time.ts'
 import { systemTimers } from '../../../runtime/timers.ts'
@@ -32,7 +32,7 @@ export interface KnowledgeDatabase {
   close(): Promise<void>
   /** Statements that change nothing; repeated after a lost connection. */
   readonly read: Sql
-  /** The same for searches of words. What takes longer than two seconds is given up with `SearchTooSlow`. */
+  /** The same for searches of words. What takes longer than two seconds is given up: `SearchGivenUp`. */
   readonly search: Sql
   /** The same for the nearest vectors. */
   readonly vectors: Sql
@@ -79,12 +79,17 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
     }
   }
   const inTime = async <T>(use: () => Promise<T>): Promise<T> => {
+    const begunMs = performance.now()
     try {
       return await use()
     } catch (error) {
       if (!isCancelled(error)) throw error
-      const message = `Searching for words took the database longer than ${searchMs / 1_000} s. Retry in a moment.`
-      throw new SearchTooSlow('unavailable', message, { cause: error, retryAfterSeconds: 1 })
+      // The database says in the language of its administrator which of both it was.
+      const tookLong = performance.now() - begunMs >= searchMs
+      const why = tookLong
+        ? `Searching for words took the database longer than ${searchMs / 1_000} s.`
+        : 'The database gave up the search for words: the statement was cancelled there.'
+      throw new SearchGivenUp(why, error)
     }
   }
   const reading = (kind: 'read' | 'search' | 'vectors'): Sql => {
