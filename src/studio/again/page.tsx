@@ -4,8 +4,8 @@ import type { AgainRequest } from '../../wire/again.ts'
 import { SaveTest } from '../conversation/save-test.tsx'
 import { useNarrow } from '../parts/layout/narrow.ts'
 import { TabBar } from '../parts/tabs.tsx'
+import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed, useAsides } from './asides.ts'
 import { Comparison } from './comparison.tsx'
@@ -20,8 +20,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const { runId, tries, from } = address.page === 'again' ? address : { runId: '', tries: [], from: undefined }
   const [a, ...others] = useAsides(studio, runId === '' ? [] : [runId, ...tries])
   const [chosen, setChosen] = useState(0)
-  const [problem, setProblem] = useState('')
-  const [isSending, setSending] = useState(false)
+  const { problem, isBusy, attempt } = useAttempt()
   const isNarrow = useNarrow()
   const [tab, setTab] = useState<'Diff' | 'A' | 'B'>('Diff')
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
@@ -43,25 +42,18 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
   const place = { page: 'again', runId, from } as const
   const { client } = studio
-  const send = (sent: Promise<unknown>) => {
-    setSending(true)
-    setProblem('')
-    sent.catch((error: unknown) => setProblem(messageOf(error))).finally(() => setSending(false))
-  }
   const start = (request: AgainRequest) =>
-    send(
-      client.runs.again(runId, request).then(({ runs }) => {
-        setChosen(0)
-        studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }, true)
-      }),
-    )
+    attempt(async () => {
+      const { runs } = await client.runs.again(runId, request)
+      setChosen(0)
+      studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }, true)
+    })
   const keep = (how: 'fork' | 'replace') =>
     b &&
-    send(
-      client.runs.keep(b.runId, how).then(({ session_id: sessionId, run_id }) => {
-        studio.go({ page: 'chats', sessionId, runId: run_id, filter: {} })
-      }),
-    )
+    attempt(async () => {
+      const { session_id: sessionId, run_id } = await client.runs.keep(b.runId, how)
+      studio.go({ page: 'chats', sessionId, runId: run_id, filter: {} })
+    })
   const hasEnded = isEnded(b?.run.value)
   const mayKeep = hasEnded && b?.run.value?.status !== 'input_required'
   return (
@@ -76,7 +68,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
           studio={studio}
           opened={a}
           from={from}
-          isSending={isSending}
+          isSending={isBusy}
           onFrom={(seq) => studio.go({ page: 'again', runId, tries: [], from: seq || undefined }, true)}
           onStart={start}
         />
@@ -101,10 +93,10 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
             <div class="bar">
               {mayKeep ? (
                 <>
-                  <button type="button" disabled={isSending} onClick={() => keep('fork')}>
+                  <button type="button" disabled={isBusy} onClick={() => keep('fork')}>
                     Keep as session
                   </button>
-                  <button type="button" disabled={isSending} onClick={() => keep('replace')}>
+                  <button type="button" disabled={isBusy} onClick={() => keep('replace')}>
                     Replace the turn
                   </button>
                 </>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Schedule } from '../../wire/schedule.ts'
 import { Moment } from '../parts/moment.tsx'
+import { useAttempt } from '../state/attempt.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -9,27 +10,37 @@ import type { Studio } from '../state/studio.ts'
 export function Schedules({ studio, agentId }: { studio: Studio; agentId: string }): JSX.Element {
   const [all, setAll] = useState<readonly Schedule[]>([])
   const [told, setTold] = useState('')
+  const { problem, attempt } = useAttempt()
   const { schedules } = studio.client
   const agents = studio.agents.value
   const mayRun = studio.me.value?.scopes.includes('run')
-  const ask = (asked: Promise<unknown>) => asked.catch((error) => setTold(messageOf(error)))
+  const run = (name: string) =>
+    attempt(async () => {
+      setTold('')
+      await schedules.run(name)
+      setTold(`${name} has started.`)
+    })
   // biome-ignore lint/correctness/useExhaustiveDependencies: after a reload there are other schedules
   useEffect(() => {
-    if (mayRun) void ask(schedules.list().then((list) => setAll(list.schedules)))
+    if (!mayRun) return
+    schedules.list().then(
+      (list) => setAll(list.schedules),
+      (error: unknown) => setTold(messageOf(error)),
+    )
   }, [agents, mayRun])
   return (
     <>
       {all.map(({ agent, name, cron, time_zone, next_at, enabled }) =>
         agent !== agentId ? null : (
           <p key={name} class="more">
-            <button type="button" onClick={() => ask(schedules.run(name).then(() => setTold(`${name} has started.`)))}>
+            <button type="button" onClick={() => run(name)}>
               Run {name} now
             </button>{' '}
             {cron} {time_zone}, next: {next_at ? <Moment at={next_at} /> : enabled ? 'paused' : 'off'}
           </p>
         ),
       )}
-      <p role="status">{told}</p>
+      <p role="status">{problem || told}</p>
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { useAttempt } from '../state/attempt.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -15,6 +16,7 @@ export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
   const [user, setUser] = useState('')
   const [known, setKnown] = useState<readonly (readonly [id: string, content: string])[]>([])
   const [error, setError] = useState('')
+  const { problem, attempt } = useAttempt()
   useEffect(() => {
     const read = async () => {
       const { user_id: userId } = await sessions.get(sessionId)
@@ -26,10 +28,10 @@ export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
     read().catch((failed: unknown) => setError(messageOf(failed)))
   }, [users, sessions, sessionId, own])
   const forget = (id: string) =>
-    users.facts.delete(user, id).then(
-      () => setKnown((before) => before.filter(([other]) => other !== id)),
-      (failed: unknown) => setError(messageOf(failed)),
-    )
+    attempt(async () => {
+      await users.facts.delete(user, id)
+      setKnown((before) => before.filter(([other]) => other !== id))
+    })
   return (
     <>
       {known.length === 0 ? null : (
@@ -47,11 +49,9 @@ export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
           </ul>
         </section>
       )}
-      {error === '' ? null : (
-        <p role="alert" class="wrong">
-          {error}
-        </p>
-      )}
+      <p role="alert" class="wrong">
+        {problem || error}
+      </p>
     </>
   )
 }

@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { isResumable } from '../../core/run.ts'
 import type { Address } from '../state/address.ts'
+import { useAttempt } from '../state/attempt.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface OutcomeProps {
@@ -27,19 +26,15 @@ const reasons: Readonly<Record<string, string>> = {
 /** Where the run stands when it is not simply done, and what a person can do about it. */
 export function Outcome({ studio, conversation, turn, address, before }: OutcomeProps): JSX.Element | null {
   const { run, answer } = turn
-  const [isAsked, setAsked] = useState(false)
-  const [problem, setProblem] = useState('')
+  const { problem, isBusy, attempt } = useAttempt()
   const mayRun = studio.me.value?.scopes.includes('run') === true
-  const act = (action: () => Promise<unknown>) => {
-    setAsked(true)
-    setProblem('')
-    action()
-      .catch((error: unknown) => {
-        setProblem(messageOf(error))
+  const act = (action: () => Promise<unknown>) =>
+    attempt(() =>
+      action().catch((error: unknown) => {
         conversation.read()
-      })
-      .finally(() => setAsked(false))
-  }
+        throw error
+      }),
+    )
   const failedAt = answer?.failedAt
   return (
     <>
@@ -66,14 +61,14 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
       {mayRun && run.status === 'interrupted' && isResumable(run) ? (
         <button
           type="button"
-          disabled={isAsked}
+          disabled={isBusy}
           onClick={() => act(() => studio.client.runs.resume(run.run_id, { background: true }))}
         >
           Resume
         </button>
       ) : null}
       {mayRun && isUnderWay(run) ? (
-        <button type="button" disabled={isAsked} onClick={() => act(() => studio.client.runs.cancel(run.run_id))}>
+        <button type="button" disabled={isBusy} onClick={() => act(() => studio.client.runs.cancel(run.run_id))}>
           Stop
         </button>
       ) : null}

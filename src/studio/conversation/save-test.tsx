@@ -14,11 +14,9 @@ export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
   const [name, setName] = useState('')
   const [saved, setSaved] = useState<string>()
   const [made, setMade] = useState<string>()
-  const { problem, isBusy, attempt } = useAttempt()
+  const { problem, attempt } = useAttempt()
   const save = (event: Event) => {
     event.preventDefault()
-    // A session that is made is made once.
-    if (isBusy) return
     setSaved(undefined)
     attempt(async () => {
       const of = typeof sessionId === 'string' ? sessionId : (made ?? (await sessionId()))

@@ -79,6 +79,7 @@ function List(props: FieldsProps & { field: Extract<Field, { kind: 'list' }> }):
       <button
         type="button"
         disabled={items.length >= field.maxItems}
+        data-many
         onClick={() => onChange([...items, draftOf(field.item)])}
       >
         Add to {field.title ?? (path === '' ? 'the list' : props.name)}

@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Run } from '../../wire/run.ts'
 import type { Answer } from '../state/answer.ts'
+import { useAttempt } from '../state/attempt.ts'
 import type { Conversation } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { GivenAnswer, Studio } from '../state/studio.ts'
 import { Asking } from './asking.tsx'
 
@@ -19,8 +19,7 @@ interface WaitingProps {
 /** What a paused run waits for, with a way to answer it. All that is open is answered at once. */
 export function Waiting({ studio, conversation, run, answer, onAnswered }: WaitingProps): JSX.Element | null {
   const [answers, setAnswers] = useState<Readonly<Record<string, GivenAnswer>>>({})
-  const [isSending, setSending] = useState(false)
-  const [problem, setProblem] = useState('')
+  const { problem, isBusy: isSending, attempt } = useAttempt()
   const card = useRef<HTMLElement>(null)
   const leave = useRef(onAnswered)
   leave.current = onAnswered
@@ -37,7 +36,6 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
     const { [callId]: _before, ...others } = answers
     const all = given === undefined ? others : { ...others, [callId]: given }
     setAnswers(all)
-    setProblem('')
     const open = waiting.filter(({ call_id = '' }) => all[call_id] === undefined)
     if (open.length > 0) {
       if (given !== undefined) focusOn(card.current, open[0]?.call_id ?? '')
@@ -45,15 +43,12 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
     }
     // What had the focus can't be used while it is sent.
     if (card.current?.contains(document.activeElement)) focusOn(card.current, callId)
-    setSending(true)
-    studio
-      .answer(runId, all)
-      .catch(async (error: unknown) => {
+    attempt(() =>
+      studio.answer(runId, all).catch(async (error: unknown) => {
         setAnswers({})
-        if (!(await conversation.wasAnswered(run, error))) setProblem(messageOf(error))
-      })
-      .catch((error: unknown) => setProblem(messageOf(error)))
-      .finally(() => setSending(false))
+        if (!(await conversation.wasAnswered(run, error))) throw error
+      }),
+    )
   }
 
   return (

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { messageOf } from '../state/message-of.ts'
+import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import type { CopiedSession } from './copied-session.ts'
 
@@ -14,42 +13,34 @@ interface ImportProps {
 
 /** Sends the file to the server, which makes a session of it: with new ids, so that it can be there beside the original. */
 export function Import({ studio, file, copy, runId }: ImportProps): JSX.Element | null {
-  const [isSending, setSending] = useState(false)
-  const [problem, setProblem] = useState('')
+  const { problem, isBusy, attempt } = useAttempt()
   const { sessions } = studio.client
   const turns = [...copy.runs.values()].flatMap(({ run }) =>
     run.parent_run_id === null && run.replaced_by === null ? [run.run_id] : [],
   )
   const place = runId === undefined ? -1 : turns.indexOf(runId)
   const take = async (isFork: boolean) => {
-    setSending(true)
-    setProblem('')
-    try {
-      let { session_id: sessionId } = await sessions.import(new Uint8Array(await file.arrayBuffer()), { newIds: true })
-      if (isFork) {
-        // Its runs have new ids, and the same order.
-        const { runs } = await sessions.history(sessionId, { interactions: Math.min(1000, turns.length - place) })
-        const run_id = runs[0]?.run_id
-        if (run_id !== undefined) sessionId = (await sessions.fork(sessionId, { run_id })).session_id
-      }
-      studio.go({ page: 'chats', sessionId, filter: {} })
-    } catch (error) {
-      setProblem(messageOf(error))
-      setSending(false)
+    let { session_id: sessionId } = await sessions.import(new Uint8Array(await file.arrayBuffer()), { newIds: true })
+    if (isFork) {
+      // Its runs have new ids, and the same order.
+      const { runs } = await sessions.history(sessionId, { interactions: Math.min(1000, turns.length - place) })
+      const run_id = runs[0]?.run_id
+      if (run_id !== undefined) sessionId = (await sessions.fork(sessionId, { run_id })).session_id
     }
+    studio.go({ page: 'chats', sessionId, filter: {} })
   }
   if (!studio.may('sessions')) return null
   return (
     <>
-      <button type="button" disabled={isSending} onClick={() => void take(false)}>
+      <button type="button" disabled={isBusy} onClick={() => attempt(() => take(false))}>
         Import
       </button>
       {place < 0 ? null : (
-        <button type="button" disabled={isSending} onClick={() => void take(true)}>
+        <button type="button" disabled={isBusy} onClick={() => attempt(() => take(true))}>
           Import and fork at this turn
         </button>
       )}
-      <span role="status">{isSending ? 'Importing…' : ''}</span>
+      <span role="status">{isBusy ? 'Importing…' : ''}</span>
       <span role="alert" class="wrong">
         {problem}
       </span>

@@ -11,6 +11,16 @@ interface Registered {
 }
 
 const pressed = 'button, a, summary'
+/** Those that may be held down: the others act once. */
+const steps = new Set<KeyId | undefined>([
+  'next',
+  'previous',
+  'rows',
+  'next-step',
+  'previous-step',
+  'event-before',
+  'event-after',
+])
 const sequenceMs = 1500
 const kept = 'agentserve.keys'
 const byKeys = new Map<string, KeyId>(
@@ -58,7 +68,7 @@ export class Keys {
     const handler = id === undefined ? undefined : this.#handlerOf(id)
     if (handler !== undefined) {
       event.preventDefault()
-      handler(key)
+      if (!event.repeat || steps.has(id)) handler(key)
     } else if (beginnings.has(key)) this.#before = { key, at: event.timeStamp }
   }
 

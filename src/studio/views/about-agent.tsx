@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
 import { InputForm } from '../conversation/input-form.tsx'
+import { useAttempt } from '../state/attempt.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { AskedFor, Studio } from '../state/studio.ts'
 
@@ -21,6 +22,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
   const [config, setConfig] = useState<AgentConfig>()
   const [question, setQuestion] = useState<string>()
   const [error, setError] = useState('')
+  const { problem, attempt } = useAttempt()
   const ofConfig = me?.can.config === true
   useEffect(() => {
     const read = async () => {
@@ -55,9 +57,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
   /** Who has no documents to ask about, and is asked by words. */
   const isTold = !mayAsk && agent.kind !== 'workflow' && schema === undefined
   const suggested = question ?? (isTold ? 'What can you do?' : undefined)
-  const ask = (input: AskedFor) => {
-    onAsk(input).catch((failed: unknown) => setError(messageOf(failed)))
-  }
+  const ask = (input: AskedFor) => attempt(() => onAsk(input))
   return (
     <>
       {agent.model === 'offline' ? (
@@ -82,7 +82,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
         </button>
       )}
       <p role="alert" class="failure">
-        {error}
+        {problem || error}
       </p>
       {schema === undefined ? null : (
         <InputForm

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
+import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
 import { mostPins } from '../state/kept/pins.ts'
 import type { Studio } from '../state/studio.ts'
@@ -10,6 +11,7 @@ import { watcherOf } from './watcher.ts'
 /** What each save of a file changes in the answers of the pinned turns. */
 export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
   const [isToTurn, setToTurn] = useState(true)
+  const { attempt } = useAttempt()
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (!studio.canWatch) {
     return (
@@ -43,7 +45,7 @@ export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
                 : `Saved ${savedAt.value.toLocaleTimeString()}: ${done.length} of ${pinned.length} answered.`}
             </span>
             <span>{formatCount(watcher.calls)} model calls made</span>
-            <button type="button" onClick={() => void watcher.askAll()}>
+            <button type="button" onClick={() => attempt(() => watcher.askAll())}>
               Ask all now
             </button>
             <label>
