@@ -32,7 +32,10 @@ const document: Client = async (client, name) => {
   const deleted = await client.ask('delete document', { path: `/knowledge/documents/${id}`, method: 'DELETE' })
   if (deleted === undefined) return
   // The answer of a first try may have been lost.
-  if (![200, 404].includes(deleted.status)) return told.wrong(`${source} could not be deleted: ${deleted.status}`)
+  if (![200, 404].includes(deleted.status))
+    return told.wrong(
+      `${source} could not be deleted: ${deleted.status} ${JSON.stringify(deleted.body)?.slice(0, 300)}`,
+    )
   told.documents.set(source, undefined)
   for (const word of words) await expectFound(client, word, source, false)
 }

@@ -8,6 +8,7 @@ import {
 } from '../../core/knowledge/document-store.ts'
 import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
+import { removeLeftovers } from './leftovers.ts'
 import type { CollectionIndex, VectorList } from './vectors/index-document.ts'
 
 /** Each write of vectors is a file, and each transaction syncs the disk, so chunks share them. */
@@ -138,15 +139,15 @@ async function store(
     if (small.length > 0) note(small, await publish(documents, index, small))
     for (const large of reserved) if (!small.includes(large)) note([large], await publishLarge(documents, index, large))
   } catch (error) {
-    await remove(
+    await removeLeftovers(
       drivers,
-      index,
+      async () => index.lists,
       reserved.map(({ generation }) => generation),
     )
     throw await explained(drivers, index, error)
   }
   const replaced = [...published.values()].flatMap((each) => each.replaced ?? [])
-  if (replaced.length > 0) await remove(drivers, index, replaced)
+  if (replaced.length > 0) await removeLeftovers(drivers, async () => index.lists, replaced)
   return published
 }
 
@@ -210,21 +211,4 @@ function lastOf(each: Reserved): NewChunks & { document: NewGeneration } {
 
 function current({ document, generation }: Reserved): NewGeneration {
   return { ...document, generation }
-}
-
-/** Leftovers are never shown, and are removed at the latest when the knowledge base opens. */
-export async function remove(
-  drivers: CommitDrivers,
-  index: CollectionIndex,
-  generations: readonly number[],
-): Promise<void> {
-  try {
-    await drivers.documents.collect(generations)
-    for (const { table, missing } of index.lists) {
-      await table.removeGenerations(generations)
-      for (const generation of generations) missing.delete(generation)
-    }
-  } catch (error) {
-    drivers.logger.warn({ err: error, generations }, 'old versions of documents could not be removed yet')
-  }
 }

@@ -84,7 +84,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     stopping: () => stopping.signal,
   })
 
-  const removal = createRemoval({ documents, lock, indexOf: indexes.of })
+  const removal = createRemoval({ documents, lock, logger, indexOf: indexes.of })
 
   /** The embedding that the default collection uses, or would use. */
   const embeddingInUse = async (): Promise<Embedding> => {

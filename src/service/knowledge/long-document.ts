@@ -3,7 +3,7 @@ import type { NewChunks, NewGeneration, Published } from '../../core/knowledge/d
 import type { FileContent, PreparedDocument } from '../../core/knowledge/drivers.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
 import type { IngestResult } from '../../core/knowledge/knowledge.ts'
-import { addVectors, type CommitDrivers, explained, remove } from './commit.ts'
+import { addVectors, type CommitDrivers, explained } from './commit.ts'
 import {
   type DocumentSettings,
   type FoundDocument,
@@ -12,6 +12,7 @@ import {
   toDocument,
   toRequest,
 } from './document.ts'
+import { removeLeftovers } from './leftovers.ts'
 import type { CollectionIndex } from './vectors/index-document.ts'
 
 export interface LongDocument {
@@ -48,7 +49,7 @@ export async function ingestLong(
     const whole = { ...settings, hash: hash.digest('hex') }
     const document = { ...toDocument(made, whole, found.previous, now), chunk_count: writing.chunks() }
     const { documentId, replaced } = await writing.publish(document)
-    if (replaced !== undefined) await remove(drivers, index, [replaced])
+    if (replaced !== undefined) await removeLeftovers(drivers, async () => index.lists, [replaced])
     const stored = { ...document, document_id: documentId, collection: settings.collection }
     return result(stored, [], replaced !== undefined)
   } catch (error) {
@@ -101,7 +102,7 @@ function createWriting(drivers: CommitDrivers, index: CollectionIndex, signal: A
       return published
     },
     async discard(): Promise<void> {
-      if (generation !== undefined) await remove(drivers, index, [generation])
+      if (generation !== undefined) await removeLeftovers(drivers, async () => index.lists, [generation])
     },
   }
 }

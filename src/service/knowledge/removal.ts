@@ -1,11 +1,14 @@
 import { isAppError } from '../../core/error.ts'
 import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
+import type { Logger } from '../../core/logger.ts'
+import { removeLeftovers } from './leftovers.ts'
 import type { Lock } from './lock.ts'
 import type { CollectionIndex } from './vectors/index-document.ts'
 
 export interface RemovalDrivers {
   documents: DocumentStore
   lock: Lock
+  logger: Logger
   indexOf(collection: Collection): Promise<CollectionIndex>
 }
 
@@ -16,20 +19,19 @@ export interface Removal {
   removeDocument(documentId: string): Promise<void>
 }
 
-export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Removal {
+export function createRemoval({ documents, lock, logger, indexOf }: RemovalDrivers): Removal {
+  const listsOf = async (name: string) => {
+    const collection = await documents.findCollection(name)
+    // Vectors of an index that can't be opened go when it is next compared.
+    const index = collection && (await indexOf(collection).catch(() => undefined))
+    return index?.lists ?? []
+  }
   const deleteDocument = async (documentId: string): Promise<void> => {
     const { source, collection: name } = await documents.getDocument(documentId)
     await lock.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
       const { generation } = await documents.deleteDocument(documentId)
-      await documents.collect([generation])
-      const collection = await documents.findCollection(name)
-      if (!collection) return
-      // The document is deleted; leftover vectors are never shown, and go when the index is next compared.
-      const index = await indexOf(collection).catch(() => undefined)
-      for (const { table, missing } of index?.lists ?? []) {
-        await table.removeGenerations([generation])
-        missing.delete(generation)
-      }
+      // The document is deleted, whatever comes of its rows.
+      await removeLeftovers({ documents, logger }, () => listsOf(name), [generation])
     })
   }
   return {

@@ -61,6 +61,21 @@ export async function listNames({ read }: Pick<VectorDatabase, 'read'>): Promise
 }
 
 const lockLists = `SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ':vectors', 0))`
+const shareLists = `SELECT pg_advisory_xact_lock_shared(hashtextextended(current_schema() || ':vectors', 0))`
+
+/** Removes the rows of all lists that match. Nobody makes or drops a list before the transaction ends. */
+export async function removeOfAll(sql: Sql, where: string, params: readonly unknown[]): Promise<void> {
+  await sql.all(shareLists)
+  const listed = await sql.all<{ name: string }>('SELECT list_name AS name FROM vector_list ORDER BY list_name')
+  // Somebody may have dropped the table alone.
+  for (const { name } of listed)
+    if (await isThere(sql, quoted(name))) await sql.all(`DELETE FROM ${quoted(name)} WHERE ${where}`, params, 'fresh')
+}
+
+export async function isThere(sql: Sql, table: string): Promise<boolean> {
+  const [row] = await sql.all<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [table])
+  return row?.there === true
+}
 
 /** The collection keeps its version until the transaction ends: nobody would drop a list of an earlier one any more. */
 const lockCollection = 'SELECT embedding_version AS version FROM collection WHERE collection_key = $1 FOR SHARE'

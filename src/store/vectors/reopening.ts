@@ -7,32 +7,38 @@ import type { ClosableTable } from './pgvector.ts'
  * nothing when there is no such list any more.
  */
 export function reopening(first: ClosableTable, open: () => Promise<ClosableTable | undefined>): ClosableTable {
-  let current = Promise.resolve(first)
+  let current = first
+  let opening: Promise<ClosableTable> | undefined
 
-  const openAgain = async (old: ClosableTable, cause: unknown): Promise<ClosableTable> => {
-    await old.abandon()
+  const openAgain = async (cause: ListReplaced): Promise<ClosableTable> => {
+    await current.abandon()
     const next = await open()
-    if (next) return next
-    throw new AppError('unavailable', 'The vectors were written anew. Retry in a moment.', {
-      cause,
-      retryAfterSeconds: 1,
+    if (next === undefined) throw writtenAnew(cause)
+    current = next
+    return next
+  }
+  /** The one after this, which is gone. */
+  const nextOf = async (table: ClosableTable, cause: ListReplaced): Promise<ClosableTable> => {
+    if (table !== current) return current
+    opening ??= openAgain(cause).finally(() => {
+      opening = undefined
     })
+    return opening
   }
   const use = async <T>(work: (table: ClosableTable) => Promise<T>): Promise<T> => {
-    const used = current
-    const table = await used
+    const table = await (opening ?? current)
     try {
       return await work(table)
     } catch (error) {
       if (!(error instanceof ListReplaced)) throw error
-      if (current === used) {
-        const next = openAgain(table, error)
-        current = next.catch(() => table)
-        await next
-      }
-      return work(await current)
+      const next = await nextOf(table, error)
+      return work(next).catch((again: unknown) => {
+        throw again instanceof ListReplaced ? writtenAnew(again) : again
+      })
     }
   }
+  /** Also when it is being opened. */
+  const last = async () => (await opening?.catch(() => undefined)) ?? current
 
   return {
     add: (rows) => use((table) => table.add(rows)),
@@ -42,7 +48,14 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
     missing: () => use((table) => table.missing()),
     removeGenerations: (generations) => use((table) => table.removeGenerations(generations)),
     compact: () => use((table) => table.compact()),
-    close: async () => (await current).close(),
-    abandon: async () => (await current).abandon(),
+    close: async () => (await last()).close(),
+    abandon: async () => (await last()).abandon(),
   }
+}
+
+function writtenAnew(cause: unknown): AppError {
+  return new AppError('unavailable', 'The vectors were written anew. Retry in a moment.', {
+    cause,
+    retryAfterSeconds: 1,
+  })
 }

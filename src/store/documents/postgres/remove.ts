@@ -1,5 +1,6 @@
 import type { Sql } from '../../postgres/connection.ts'
 import { dropLeftovers } from '../../vectors/leftovers.ts'
+import { isThere, removeOfAll } from '../../vectors/lists.ts'
 import type { KnowledgeDatabase } from './database.ts'
 import { createUpkeep } from './upkeep.ts'
 
@@ -22,22 +23,12 @@ const leftOver = `SELECT DISTINCT generation FROM (
       JOIN chunk ON chunk_generation BETWEEN first_generation AND last_generation WHERE owner_key IN ${gone}) AS found
   WHERE (SELECT 1 FROM document WHERE document.generation = found.generation LIMIT 1) IS NULL`
 
-async function isThere(sql: Sql, table: string): Promise<boolean> {
-  const [row] = await sql.all<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [table])
-  return row?.there === true
-}
-
 export function removing(database: KnowledgeDatabase) {
   const upkeep = createUpkeep(database)
 
   /** Also the vectors of these generations, whoever wrote them. */
   const removeVectors = async (sql: Sql, where: string, params: readonly unknown[]) => {
-    if (!(await isThere(sql, 'vector_list'))) return
-    const listed = await sql.all<{ list_name: string }>('SELECT list_name FROM vector_list ORDER BY list_name')
-    for (const { list_name } of listed) {
-      const table = `"vec_${list_name.replaceAll('"', '""')}"`
-      if (await isThere(sql, table)) await sql.run(`DELETE FROM ${table} WHERE ${where}`, params)
-    }
+    if (await isThere(sql, 'vector_list')) await removeOfAll(sql, where, params)
   }
   const remove = async (generations: readonly number[]): Promise<void> => {
     if (generations.length === 0) return
