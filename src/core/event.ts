@@ -211,6 +211,11 @@ export function isEmittedType(type: unknown): type is EmittedEvent['type'] {
   return typeof type === 'string' && Object.hasOwn(emitted, type)
 }
 
+/** The text of a piece of text, reasoning or input; undefined for all other events, also those of later versions. */
+export function eventText(event: RunEventBody): string | undefined {
+  return 'text' in event && typeof event.text === 'string' ? event.text : undefined
+}
+
 export interface RunStartEvent {
   type: 'run_start'
   session_id: string
@@ -251,6 +256,18 @@ export interface Stamp {
 
 export type RunEventBody = EmittedEvent | RunStartEvent | RunResumedEvent | RunEndEvent | RunErrorEvent
 export type RunEvent = RunEventBody & Stamp
+
+const own: Record<Exclude<RunEventBody['type'], EmittedEvent['type']>, true> = {
+  run_start: true,
+  run_resumed: true,
+  run_end: true,
+  run_error: true,
+}
+
+/** False for the type of a later version: its events may have any fields. */
+export function isKnownType(type: string): type is RunEventBody['type'] {
+  return Object.hasOwn(emitted, type) || Object.hasOwn(own, type)
+}
 
 /** Whether the stream ends with this event. */
 export function isFinalEvent(event: RunEventBody): event is RunEndEvent | RunErrorEvent {

@@ -263,7 +263,9 @@ export interface RunRecord extends Run {
   follows?: string | undefined
   /** Null in lists and histories, and without any. */
   given: RunGiven | null
+  /** What a later version has recorded of it, by the names of its fields. Only in records that are read for a copy. */
+  later?: JsonObject | undefined
 }
 
 /** A run without its large fields: messages, sources, metadata and what the caller gave. */
-export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata' | 'given'>
+export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata' | 'given' | 'later'>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../core/error.ts'
-import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
+import { type RunEvent as CoreRunEvent, isFinalEvent, isKnownType } from '../core/event.ts'
 import { isWebAddress } from '../core/file.ts'
 import { type Part as CorePart, contentOf } from '../core/message.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
@@ -8,6 +8,7 @@ import type { CopiedFile, RunPiece, SessionHead } from '../core/session.ts'
 import { fromBase64 } from '../runtime/base64.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
 import { unknownFields } from '../schema/unknown-fields.ts'
+import { asRead, isAddition, LaterEvent } from './copy-additions.ts'
 import { component } from './document/component.ts'
 import { EntityKind, ModelUsage, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
 import { Part } from './message.ts'
@@ -137,9 +138,9 @@ export class CopyWriter {
     return { type: 'session', version, session, summary, handovers }
   }
 
-  run(run: RunRecord): object {
+  run({ later, ...run }: RunRecord): object {
     this.#runs++
-    return { type: 'run', run }
+    return { type: 'run', run: { ...run, ...later } }
   }
 
   events(runId: string, events: readonly CoreRunEvent[]): object {
@@ -180,15 +181,16 @@ export class CopyReader {
     if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
     const result = Line.safeParse(value)
     if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
-    for (const { path, message } of unknownFields(Line, value)) throw this.complaint(`${path} ${message}`)
     const line = result.data
+    for (const { path, message } of unknownFields(Line, value))
+      if (!isAddition(line.type, path)) throw this.complaint(`${path} ${message}`)
     if (line.type === 'session') {
       if (this.#sessionId !== undefined) throw this.complaint('a second session begins here: import one at a time')
       this.#sessionId = line.session.session_id
       return { session: line.session, summary: line.summary, handovers: line.handovers }
     }
     if (this.#sessionId === undefined) throw this.complaint('the first line must be of type session')
-    if (line.type === 'run') return this.#toRun(line.run)
+    if (line.type === 'run') return this.#toRun(asRead(line, value))
     if (line.type === 'events') return this.#toEvents(line)
     if (line.type === 'file') return this.#toFile(line)
     const { runs, events, files } = line
@@ -270,7 +272,7 @@ export class CopyReader {
     for (const [place, fields] of events.entries()) {
       // The event as it was read, so that unknown fields are kept.
       const event = { ...fields, run_id } as unknown as CoreRunEvent
-      const result = RunEvent.safeParse(event)
+      const result = isKnownType(event.type) ? RunEvent.safeParse(event) : LaterEvent.safeParse(event)
       if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)
       if (event.type === 'run_start' || event.type === 'data_delta' || isFinalEvent(event))
         throw this.complaint(`events.${place}.type is not recorded`)

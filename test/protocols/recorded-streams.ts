@@ -30,7 +30,7 @@ export interface Serving {
 
 const fileUrl = () => 'unused'
 const tasks = (version: '1.0' | '0.3') => (run: RunRecord) => new TaskProjection(run, rpcWriter(version, 7), fileUrl)
-const projections: Record<string, (run: RunRecord) => Projection> = {
+export const projections: Record<string, (run: RunRecord) => Projection> = {
   'AI SDK UI': () => chatProjection({ fileAddress: fileUrl, ui5: false }),
   'A2A 1.0': tasks('1.0'),
   'A2A 0.3': tasks('0.3'),

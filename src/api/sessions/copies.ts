@@ -123,11 +123,16 @@ export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): rea
   return prompts ? events : events.map((event) => toWireEvent(event, false))
 }
 
-/** The recorded run; without `prompts`, what an operator changed of a repeated one is left out. */
+/**
+ * The recorded run; without `prompts`, what an operator changed of a repeated one is left out, and what only a later version knows
+ * how to show.
+ */
 export function toCopyRun(run: RunRecord, prompts: boolean): RunRecord {
-  if (prompts || run.given?.edit === undefined) return run
+  if (prompts) return run
+  const { later: _later, ...shown } = run
+  if (run.given?.edit === undefined) return shown
   const { edit: _edit, ...given } = run.given
-  return { ...run, given: Object.keys(given).length === 0 ? null : given }
+  return { ...shown, given: Object.keys(given).length === 0 ? null : given }
 }
 
 export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,7 @@
-import type { InputRequired, RunEvent, Stamp } from '../event.ts'
+import { type InputRequired, isKnownType, type RunEvent, type Stamp } from '../event.ts'
 import { kindOf } from '../waiting.ts'
+
+type PrivateFields = Partial<Record<'messages' | 'tools' | 'settings' | 'prompt' | 'state', unknown>>
 
 /** An event as it is sent. Prompts and the data for resuming are left out unless `prompts` is set. */
 export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
@@ -16,7 +18,13 @@ export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
     const { state: _, ...shown } = event
     return shown
   }
-  return event
+  return isKnownType(event.type) ? event : withoutPrivate(event)
+}
+
+/** Of an event of a later version: these names stand for the same in all events. */
+function withoutPrivate(event: RunEvent): RunEvent {
+  const { messages: _m, tools: _t, settings: _s, prompt: _p, state: _st, ...shown } = event as RunEvent & PrivateFields
+  return shown as RunEvent
 }
 
 /** Earlier versions did not record it. */

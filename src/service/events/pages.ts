@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../core/event.ts'
+import { eventText, type RunEvent } from '../../core/event.ts'
 
 /** Maximum page size: the pages of a thousand stalled readers must fit into memory. */
 const pageCharacters = 32 * 1024
@@ -27,7 +27,8 @@ export function nextLimit(page?: readonly RunEvent[]): number {
 
 function charactersOf(event: RunEvent | undefined): number {
   if (event === undefined) return 0
-  if ('text' in event) return usualCharacters + event.text.length
+  const text = eventText(event)
+  if (text !== undefined) return usualCharacters + text.length
   if (event.type === 'tool_result' || event.type === 'tool_call' || event.type === 'model_call_start')
     return 20 * usualCharacters
   return usualCharacters

@@ -227,23 +227,27 @@ function renamedIn<T extends RunEvent | Waiting>(
   const inKeys = <V>(byId: Record<string, V>) =>
     Object.fromEntries(Object.entries(byId).map(([id, value]) => [inId(id), value]))
   const change: Record<string, unknown> = {}
-  if ('child_run_id' in named && named.child_run_id !== undefined) {
+  // An event of a later version may have other values under these names.
+  if ('child_run_id' in named && typeof named.child_run_id === 'string') {
     change.child_run_id = renamed(named.child_run_id)
-    if ('call_id' in named && named.call_id !== undefined) change.call_id = inId(named.call_id)
+    if ('call_id' in named && typeof named.call_id === 'string') change.call_id = inId(named.call_id)
   }
   if ('messages' in named && isInside(named.messages)) {
     change.messages = { ...named.messages, inside: mapValues(named.messages.inside, renamed) }
   }
-  if ('approved' in named && typeof named.approved === 'object') change.approved = inKeys(named.approved)
-  if ('answers' in named && named.answers !== undefined) change.answers = inKeys(named.answers)
+  if ('approved' in named && isObject(named.approved)) change.approved = inKeys(named.approved)
+  if ('answers' in named && isObject(named.answers)) change.answers = inKeys(named.answers)
   return { ...named, ...change }
 }
 
 /** Whether a checkpoint names the child runs that its calls wait for. */
 function isInside(messages: unknown): messages is JsonObject & { inside: Record<string, string> } {
-  if (typeof messages !== 'object' || messages === null || !('inside' in messages)) return false
-  const { inside } = messages
-  return typeof inside === 'object' && inside !== null && Object.values(inside).every((id) => typeof id === 'string')
+  if (!isObject(messages) || !isObject(messages.inside)) return false
+  return Object.values(messages.inside).every((id) => typeof id === 'string')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function ofCopy(piece: RunPiece): RunPiece {

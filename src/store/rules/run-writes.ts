@@ -1,3 +1,4 @@
+import { eventText } from '../../core/event.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunBatch, RunEnd, RunStart } from '../../core/run-write.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
@@ -48,10 +49,7 @@ export function charactersOf(write: RunWrite): number {
     case 'finish':
       return inMessages(write.end.messages) + inValue(write.end.state)
     case 'append':
-      return write.batch.events.reduce(
-        (sum, event) => sum + ('text' in event ? inValue(event.text) : inValue(event)),
-        0,
-      )
+      return write.batch.events.reduce((sum, event) => sum + inValue(eventText(event) ?? event), 0)
     case 'begin':
       return 0
   }

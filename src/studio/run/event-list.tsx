@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { eventText } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { formatCount } from '../parts/format.ts'
@@ -93,9 +94,9 @@ function countsOf(events: readonly RunEvent[]): [type: string, count: number][] 
 }
 
 function inShort(event: RunEvent): string {
-  if ('text' in event) return JSON.stringify(event.text.slice(0, 80))
-  if ('name' in event && event.name !== undefined) return event.name
-  if ('model' in event && event.model !== undefined) return event.model
-  if ('query' in event) return event.query
-  return 'status' in event ? event.status : ''
+  const text = eventText(event)
+  if (text !== undefined) return JSON.stringify(text.slice(0, 80))
+  // A later version may have other values under these names.
+  const { name, model, query, status } = event as Partial<Record<string, unknown>>
+  return [name, model, query, status].find((value): value is string => typeof value === 'string') ?? ''
 }

@@ -174,7 +174,13 @@ describe('copies of sessions', () => {
           }),
       ],
       ['events of another run', 3, /run_id must be/, (lines) => change(lines, 2, { run_id: 'run_x' })],
-      ['an unknown event', 3, /events.0/, (lines) => change(lines, 2, { events: [{ ...event, type: 'what' }] })],
+      [
+        'an event of no type',
+        3,
+        /events.0.type/,
+        (lines) => change(lines, 2, { events: [{ ...event, type: 'a\nid: 9' }] }),
+      ],
+      ['a message with more', 2, /run.messages.0.more/, (lines) => inRun(lines, { messages: withMore(lines) })],
       ['numbers that repeat', 3, /events.1.seq/, (lines) => change(lines, 2, { events: [event, event] })],
       ['an end inside', 3, /events.0.type/, (lines) => change(lines, 2, { events: [ending] })],
       ['partial data', 3, /events.0.type/, (lines) => change(lines, 2, { events: [partial] })],
@@ -197,6 +203,10 @@ describe('copies of sessions', () => {
       return [{ ...run?.messages[0], run_id: 'run_x' }]
     }
 
+    function withMore(lines: Lines): unknown {
+      const run = lines[1]?.run as { messages: object[] } | undefined
+      return run?.messages.map((message) => ({ ...message, more: 1 }))
+    }
     function withFile(lines: Lines, fields: object, message?: object): unknown {
       const run = lines[1]?.run as { messages: object[] } | undefined
       return [{ ...(message ?? run?.messages[0]), parts: [{ type: 'file', media_type: 'a/b', ...fields }] }]

@@ -66,6 +66,31 @@ export function testErasing(store: () => SessionStore): void {
       expect((await store().listSessions({ user_id: 'ann' }, { limit: 9 })).items).toEqual([])
     })
 
+    it('takes what only a later version knows of a run, which a copy has otherwise', async () => {
+      const runId = await say(store(), 'first', 'ann', 'walrus')
+      const { session: first } = (await store().findSession('first')) ?? {}
+      const [found] = await store().readRecords('first', undefined, 9)
+      if (first === undefined || found === undefined) throw new Error(`Run '${runId}' is gone.`)
+      const later = { mood: { of: 'ann', metadata: 'x'.repeat(5_000), sources: [] } }
+      const run = { ...found, session_id: 'copied', run_id: 'run_copied', messages: [], metadata: null, later }
+      const session = { ...first, session_id: 'copied', user_id: 'bob' }
+      await store().restoreSession({
+        session,
+        summary: null,
+        runs: (async function* () {
+          yield { run }
+        })(),
+      })
+      expect(await store().readRecords('copied', undefined, 9)).toMatchObject([{ later }])
+      // Lists cut large texts without parsing them.
+      expect((await store().listRuns({ user_id: 'ann' }, { limit: 9 })).items).toHaveLength(2)
+      expect(await (store().findRunHead ?? store().findRun)('run_copied')).toMatchObject({ status: 'completed' })
+      await erase(store(), 'ann')
+      const [erased] = await store().readRecords('copied', undefined, 9)
+      expect(JSON.stringify(erased)).not.toContain('ann')
+      expect(erased).toMatchObject({ status: 'completed', entity_id: found.entity_id, end_seq: 4 })
+    })
+
     it('takes the keys of runs in sessions of the user, and answers that tell of such a session', async () => {
       await store().createSession(seedOf({ session_id: 'own', user_id: 'ann' }), claimOf('key  POST /sessions 1'))
       await store().createSession(seedOf({ session_id: 'other', user_id: 'bob' }), claimOf('key  POST /sessions 2'))

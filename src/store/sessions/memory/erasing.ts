@@ -47,6 +47,7 @@ function empty(row: RunRow): void {
     ...row.record,
     user_id: null,
     metadata: null,
+    later: undefined,
     messages: [],
     sources: [],
     given: null,

@@ -1,4 +1,6 @@
+import type { RunError } from '../../../core/run.ts'
 import type { Sql } from '../../postgres/connection.ts'
+import { erasedBegun, erasedEnded } from '../rows/later-fields.ts'
 import { deleteFacts } from './facts.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
 import { renewWords } from './writing/words.ts'
@@ -107,18 +109,17 @@ async function emptyRuns(sql: Sql, userId: string, limit: number): Promise<numbe
 }
 
 function withoutMetadata(begun: string): string {
-  const { metadata: _metadata, ...rest } = JSON.parse(begun) as { metadata?: unknown }
-  return JSON.stringify(rest)
-}
-
-interface Ended {
-  sources?: unknown
-  cancellation_reason?: unknown
-  error?: { message: string }
+  return JSON.stringify(Object.fromEntries(fieldsOf(begun, erasedBegun)))
 }
 
 function withoutContent(ended: string | null): string | null {
   if (ended === null) return null
-  const { sources: _sources, cancellation_reason: _reason, error, ...rest } = JSON.parse(ended) as Ended
-  return JSON.stringify(error === undefined ? rest : { ...rest, error: { ...error, message: 'erased' } })
+  const fields = fieldsOf(ended, erasedEnded).map(([name, value]) =>
+    name === 'error' ? [name, { ...(value as RunError), message: 'erased' }] : [name, value],
+  )
+  return JSON.stringify(Object.fromEntries(fields))
+}
+
+function fieldsOf(text: string, names: readonly string[]): [name: string, value: unknown][] {
+  return Object.entries(JSON.parse(text) as object).filter(([name]) => names.includes(name))
 }

@@ -1,4 +1,4 @@
-import { isFinalEvent, type RunEvent } from '../../../core/event.ts'
+import { eventText, isFinalEvent, type RunEvent } from '../../../core/event.ts'
 import { stringifyLarge } from '../../../runtime/json.ts'
 
 /**
@@ -15,7 +15,7 @@ interface Fragments {
   /** Milliseconds after `at`, when they differ. */
   later?: number[]
 }
-type StoredEvent = Fragments | (Omit<RunEvent, 'run_id'> & { lengths?: never })
+type StoredEvent = Fragments | Omit<RunEvent, 'run_id'>
 
 /** A reader of a page takes whole parts, so a part is not much larger than a page. */
 const partCharacters = 16 * 1024
@@ -80,10 +80,10 @@ function divide(events: readonly RunEvent[], after: number) {
       open = undefined
     }
     if (stored.length === 0) partFirst = event.seq
-    characters += 'text' in event ? event.text.length : usualCharacters
+    characters += eventText(event)?.length ?? usualCharacters
     const follows = open !== undefined && event.seq === lastSeq + 1
     lastSeq = event.seq
-    if (event.type !== 'text_delta' && event.type !== 'reasoning_delta') {
+    if (!isFragment(event)) {
       const { run_id: _run, ...rest } = event
       stored.push(rest)
       open = undefined
@@ -99,6 +99,20 @@ function divide(events: readonly RunEvent[], after: number) {
   const [first, ...rest] = parts
   const all: [Part, ...Part[]] = first === undefined ? [last] : [first, ...rest, last]
   return { firstSeq, lastSeq, parts: all }
+}
+
+const fragmentFields = 5
+
+/** Whether it can be joined with others. One with a field that only a later version knows is kept as it is. */
+function isFragment(event: RunEvent): event is Extract<RunEvent, { type: Fragments['type'] }> {
+  return (
+    (event.type === 'text_delta' || event.type === 'reasoning_delta') && Object.keys(event).length === fragmentFields
+  )
+}
+
+/** Later versions may have events with fields of these names. */
+function isJoined(stored: StoredEvent): stored is Fragments {
+  return (stored.type === 'text_delta' || stored.type === 'reasoning_delta') && 'lengths' in stored
 }
 
 function extend(open: Fragments, text: string, at: string): boolean {
@@ -122,7 +136,7 @@ function timeAfter(at: string, later: number): string | undefined {
 export function decodeBatch(runId: string, text: string): RunEvent[] {
   const events: RunEvent[] = []
   for (const stored of JSON.parse(text) as StoredEvent[]) {
-    if (stored.lengths === undefined) {
+    if (!isJoined(stored)) {
       const { seq, at, ...body } = stored
       events.push({ ...body, run_id: runId, seq, at } as RunEvent)
       continue

@@ -27,17 +27,19 @@ import type { runs, sessionOwners, sessions, summaries } from '../sqlite/schema/
  */
 
 /** Fields that are known from the start and have no column of their own. */
-interface Begun {
+export interface Begun {
   entity_kind: EntityKind
   created_at: string
   started_at?: string | undefined
-  metadata?: JsonObject | undefined
+  metadata?: JsonObject | null | undefined
   background?: true | undefined
   timeout_ms?: number | undefined
   again_of?: AgainOf | undefined
+  /** Of a copy: fields that only a later version knows, also those of an end. */
+  later?: JsonObject | undefined
 }
 
-interface Ended {
+export interface Ended {
   completed_at: string
   end_seq: number
   cancellation_reason?: string | undefined
@@ -107,8 +109,9 @@ export function begunOf(run: RunRecord, startedAt = run.started_at): string {
     background: run.background || undefined,
     timeout_ms: run.timeout_ms ?? undefined,
     again_of: run.again_of ?? undefined,
-    // The last, so that a statement can cut it off.
-    metadata: run.metadata ?? undefined,
+    // The last two, so that a statement can cut them off at the first key of that name.
+    metadata: run.metadata ?? (run.later && null),
+    later: run.later,
   }
   return JSON.stringify(begun)
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '../../sqlite/connection.ts'
+import { erasedBegun, erasedEnded } from '../rows/later-fields.ts'
 import { deleteFacts } from './facts.ts'
 import { deleteFilesOfRuns } from './files/delete.ts'
 
@@ -8,6 +9,10 @@ export interface ErasedUser {
   /** The numbers of the runs that have lost their content. */
   runs: number[]
 }
+
+/** The fields of these names of a column of JSON. */
+const only = (column: string, names: readonly string[]) =>
+  `(SELECT json_group_object(key, ${column} -> fullkey) FROM json_each(${column}) WHERE key IN ('${names.join("', '")}'))`
 
 const isActive = `status IN ('running', 'queued', 'input_required')`
 
@@ -68,14 +73,11 @@ async function emptyRuns(writer: Connection, userId: string, limit: number): Pro
   await writer.run(`DELETE FROM events WHERE event_run_number IN ${among}`, these)
   await writer.run(
     `UPDATE runs SET input = '[]', output = iif(output IS NULL, NULL, '[]'), last_batch = NULL, start_state = NULL, state_before = NULL, replaced_state = NULL,
-       given = NULL, run_user_id = NULL, begun = json_remove(begun, '$.metadata'),
+       given = NULL, run_user_id = NULL, begun = ${only('begun', erasedBegun)},
        ended = iif(ended ->> '$.error' IS NULL, ended, json_set(ended, '$.error.message', 'erased'))
      WHERE run_number IN ${among}`,
     these,
   )
-  await writer.run(
-    `UPDATE runs SET ended = json_remove(ended, '$.sources', '$.cancellation_reason') WHERE run_number IN ${among}`,
-    these,
-  )
+  await writer.run(`UPDATE runs SET ended = ${only('ended', erasedEnded)} WHERE run_number IN ${among}`, these)
   return numbers
 }

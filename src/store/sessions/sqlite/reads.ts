@@ -32,7 +32,7 @@ import {
   selectTurnsBefore,
   selectTurnsUpTo,
 } from './reading/queries.ts'
-import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
+import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns, toCopied } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import { findStateAfter, findStateBefore } from './reading/turn-tree.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
@@ -146,7 +146,8 @@ export class Reads {
     const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
     const looks = rows.map((row) => ({ runNumber: row.run_number as number, bytes: row.bytes as number }))
     const records: [runNumber: number, RunRecord][] = []
-    for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes))) records.push(one)
+    for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes), undefined, toCopied))
+      records.push(one)
     return oldestFirst(records).map(([, record]) => record)
   }
 

@@ -11,6 +11,7 @@ import {
   recordColumns,
   type SizedColumns,
   sizedRecords,
+  toCopied,
   toHead,
   toRecord,
   toSmallRecord,
@@ -106,7 +107,7 @@ export async function wholeHeads<Row extends HeadColumns>(sql: Reader, rows: rea
 const selectSizes = `SELECT run_number, ${recordBytes} AS bytes FROM run WHERE session_id = $1
   AND run_number > coalesce((SELECT run_number FROM run WHERE run_id = $2), 0) ORDER BY run_number LIMIT $3`
 
-/** All runs of a session in stored order from after one of them. */
+/** All runs of a session in stored order from after one of them, as a copy has them. */
 export async function readRecords(
   sql: Reader,
   sessionId: string,
@@ -118,5 +119,5 @@ export async function readRecords(
   const looks = rows.map(({ run_number: runNumber, bytes }) => ({ runNumber, bytes }))
   const records: RecordColumns[] = []
   for await (const row of readNumbered(sql, takeStep(looks, maxBytes))) records.push(row)
-  return records.sort((a, b) => a.run_number - b.run_number).map((row) => toRecord(row))
+  return records.sort((a, b) => a.run_number - b.run_number).map(toCopied)
 }

@@ -1,4 +1,5 @@
 import type { Run, RunHead, RunRecord, RunStatus } from '../../../../core/run.ts'
+import { withLater } from '../../rows/later-fields.ts'
 import { type MessageRow, type RunRow, toRun, toRunRecord } from '../../rows/rows.ts'
 
 /** Columns of `run` as statements name them, converted to the rows that all drivers share. */
@@ -94,6 +95,11 @@ export function toRecord(row: RecordColumns, whole = false): RunRecord {
   const input: MessageRow[] = JSON.parse(row.input)
   if (row.unchecked) for (const message of input) message[4] = 'unchecked'
   return toRunRecord([row.run_number, toRunRow(row), input, parsed(row.output), parsed(row.given)], whole)
+}
+
+/** The same for a copy. */
+export function toCopied(row: RecordColumns): RunRecord {
+  return withLater(toRecord(row), JSON.parse(row.begun), parsed(row.ended))
 }
 
 /** Undefined: the texts were left out. */

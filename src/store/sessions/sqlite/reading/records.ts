@@ -2,7 +2,8 @@ import type { RunRecord } from '../../../../core/run.ts'
 import type { History } from '../../../../core/store.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
 import { takeStep } from '../../rows/budget.ts'
-import { oldestFirst, type RecordRow, toRunRecord } from '../../rows/rows.ts'
+import { withLater } from '../../rows/later-fields.ts'
+import { oldestFirst, type RecordRow, type RunRow, toRunRecord } from '../../rows/rows.ts'
 import { selectRecords, selectRun, selectTurns } from './queries.ts'
 
 export type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
@@ -19,12 +20,13 @@ export async function* readNumbered(
   all: All,
   looks: readonly { runNumber: number; bytes: number }[],
   select = selectRecords,
+  toRecord = (row: SqlRow) => toWholeRecord(row),
 ): AsyncGenerator<[runNumber: number, RunRecord]> {
   const waiting = [...looks]
   while (waiting.length > 0) {
     const numbers = takeStep(waiting).map(({ runNumber }) => runNumber)
     for (const row of await all(select, [JSON.stringify(numbers)])) {
-      yield [row.run_number as number, toWholeRecord(row)]
+      yield [row.run_number as number, toRecord(row)]
     }
   }
 }
@@ -33,6 +35,12 @@ export async function* readNumbered(
 export async function readRecord(all: All, runId: string, whole = false): Promise<RunRecord | undefined> {
   const [row] = await all(selectRun, [runId])
   return row && toWholeRecord(row, whole)
+}
+
+/** A whole record for a copy. */
+export function toCopied(row: SqlRow): RunRecord {
+  const [, , , , , , , , , begun, ended] = JSON.parse(row.run_row as string) as RunRow
+  return withLater(toWholeRecord(row), begun, ended)
 }
 
 function toWholeRecord(row: SqlRow, whole = false): RunRecord {
