@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { plainAddress } from '../core/access/server-proof.ts'
-import { AppError, invalid } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 
 export interface ListenAddress {
   /** Undefined: every interface. */
@@ -17,19 +17,6 @@ export interface Bound {
   url: string
   /** The same with the address in place of a name. */
   addressUrl: string
-}
-
-const form = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/i
-
-/** Reads `host:port`, `:port` and `[v6]:port`. */
-export function parseAddress(address: string): ListenAddress {
-  const match = form.exec(address)
-  const port = Number(match?.[3])
-  if (match === null || port > 65_535) {
-    throw invalid(`The address '${address}' is not of the form host:port, :port or [v6]:port, with a port up to 65535.`)
-  }
-  const host = match[1] ?? match[2]
-  return { host: host === '' ? undefined : host, port }
 }
 
 /** Resolves when connections are accepted. A port in use is `conflict`; the cause keeps node's error. */

@@ -9,11 +9,6 @@ import { type Attributes, attributesOf } from './draft.ts'
  */
 
 export type ContentPart = JsonObject & { type: string }
-export interface ContentMessage {
-  role: string
-  parts: ContentPart[]
-  finish_reason?: string
-}
 
 const shortestText = 16
 const cutMark = '…'
@@ -32,7 +27,7 @@ export function jsonText(value: Json, maxCharacters: number): string {
   return cut(JSON.stringify(value), maxCharacters)
 }
 
-export function cut(text: string, maxCharacters: number): string {
+function cut(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text
   const end = text.slice(0, maxCharacters - cutMark.length)
   return (/[\ud800-\udbff]$/.test(end) ? end.slice(0, -1) : end) + cutMark

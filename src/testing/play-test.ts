@@ -9,8 +9,6 @@ import type { PlayOptions } from './turns.ts'
 /** `replay`: the answers must be those of then. `scores`: each answer is scored. */
 export type TestMode = 'replay' | 'scores'
 
-export const mostTimes = 10
-
 /** What came of a saved test that was played once or several times. */
 export interface TestOutcome {
   /** Each time. */

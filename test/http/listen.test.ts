@@ -1,26 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { parseAddress, urlOf } from '../../src/http/listen.ts'
+import { urlOf } from '../../src/http/listen.ts'
 import { createKernel } from '../support/kernel.ts'
 import { get, listening } from './support.ts'
 
 describe('an address', () => {
-  test.each([
-    [':8080', undefined, 8080],
-    ['localhost:0', 'localhost', 0],
-    ['127.0.0.1:65535', '127.0.0.1', 65535],
-    ['[::1]:80', '::1', 80],
-    ['box.lan:1', 'box.lan', 1],
-  ])('%s is read', (address, host, port) => {
-    expect(parseAddress(address)).toEqual({ host, port })
-  })
-
-  test.each(['', '8080', 'localhost', 'localhost:', '::1:80', '[::1]', '[]:80', 'a:65536', 'a:-1', 'a b:1', 'a:1:2'])(
-    '%j is refused',
-    (address) => {
-      expect(() => parseAddress(address)).toThrow(/is not of the form/)
-    },
-  )
-
   test('becomes a URL that can be opened here', () => {
     expect(['0.0.0.0', '::', '::1', 'localhost'].map((host) => urlOf(host, 1))).toEqual([
       'http://127.0.0.1:1',

@@ -1,6 +1,3 @@
-/** What a host starts or calls. */
-export type Entry = ProgramEntry | UrlEntry
-
 export interface ProgramEntry {
   transport: 'stdio'
   command: string
