@@ -13,7 +13,7 @@ const mostBytes = 20 * 1024 * 1024
  * The entities without a config file: `docs` over ./docs and the README, or else over the documents directly in the folder, and
  * `echo`.
  */
-export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
+function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
   const sources = builtInSources(root)
   const description = sources.every(isUsual)
     ? 'Answers from ./docs and the README.'

@@ -21,7 +21,7 @@ export function modelsOf(choice: ModelChoice): readonly [ModelSetting, ...ModelS
   return [choice].flat() as [ModelSetting, ...ModelSetting[]]
 }
 
-export const maxModels = 8
+const maxModels = 8
 
 /** Served on this machine; they need no package and no key. */
 export const localProviders = ['ollama', 'lmstudio'] as const

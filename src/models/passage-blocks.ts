@@ -135,7 +135,7 @@ function isTitle(line: string): boolean {
 }
 
 /** One punctuation mark repeated, which makes the line above a title. */
-export function isUnderline(line: string): boolean {
+function isUnderline(line: string): boolean {
   return /^ {0,3}(?:={2,}|-{2,}|([!-/:-@[-`{-~])\1{2,})\s*$/.test(line)
 }
 

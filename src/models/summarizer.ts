@@ -53,7 +53,7 @@ function latestOf(messages: readonly Message[]): Said[] {
 }
 
 /** Writes summaries with one model call each. */
-export function modelSummarizer(model: ModelSetting, options: ResolveOptions = {}): Summarizer {
+function modelSummarizer(model: ModelSetting, options: ResolveOptions = {}): Summarizer {
   assertModel(model)
   return {
     name: describeModel(model),

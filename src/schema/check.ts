@@ -36,7 +36,7 @@ export function checkSettings<S extends z.ZodType>(subject: string, schema: S, v
 }
 
 /** One `invalid_request` for all mistakes in the settings of `subject`; each message follows its path. */
-export function wrongSettings(subject: string, mistakes: readonly ErrorDetail[]): AppError {
+function wrongSettings(subject: string, mistakes: readonly ErrorDetail[]): AppError {
   const lines = mistakes.map(({ path, message }) =>
     sentence(path === '' ? `${subject}: the settings ${ofMany(message)}` : `${subject}: \`${path}\` ${message}`),
   )

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { SpanExporter } from './readable-span.ts'
 import type { TelemetrySettings } from './settings.ts'
 
-export const exporterPackage = '@opentelemetry/exporter-trace-otlp-http'
+const exporterPackage = '@opentelemetry/exporter-trace-otlp-http'
 /** The command that adds it. */
 export const installExporter = `npm install ${exporterPackage}`
 

@@ -5,7 +5,7 @@ import { namedModel } from './providers.ts'
 import type { EndedRun } from './run-spans.ts'
 
 /** What the conventions call the work of an entity: teams and workflows group the work of others. */
-export function operationOf({ entity_kind }: Pick<EndedRun, 'entity_kind'>): string {
+function operationOf({ entity_kind }: Pick<EndedRun, 'entity_kind'>): string {
   return entity_kind === 'agent' ? 'invoke_agent' : 'invoke_workflow'
 }
 

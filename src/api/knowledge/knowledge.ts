@@ -112,6 +112,6 @@ function callerOf({ caller }: HttpRequest): string {
 }
 
 /** Aborts when the client disconnects or the request times out. */
-export function eitherSignal(request: HttpRequest): AbortSignal {
+function eitherSignal(request: HttpRequest): AbortSignal {
   return AbortSignal.any([request.signal, request.deadline])
 }

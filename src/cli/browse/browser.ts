@@ -16,7 +16,7 @@ import { SessionView } from './session-view.ts'
 
 /** Rows of the header, the key help and one empty line at each. */
 export const frameRows = 4
-export const rowsPerEntry = 2
+const rowsPerEntry = 2
 
 export interface BrowserScreen {
   dialog: 'none' | 'search' | 'delete' | 'help'

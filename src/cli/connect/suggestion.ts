@@ -23,7 +23,7 @@ export async function withSuggestion(error: unknown, client: Client): Promise<un
 type ReadIds = (client: Client, signal: AbortSignal) => Promise<string[]>
 
 /** The newest of each. */
-export const knownIds: Partial<Record<ErrorCode, ReadIds>> = {
+const knownIds: Partial<Record<ErrorCode, ReadIds>> = {
   agent_not_found: async ({ agents }, signal) => (await agents.list(undefined, { signal })).agents.map(({ id }) => id),
   session_not_found: async ({ sessions }, signal) =>
     (await sessions.list({ view: 'head' }, { limit: 100, signal })).sessions.map(({ session_id }) => session_id),

@@ -114,7 +114,7 @@ function answerOf({ messages }: RunRecord): string {
 }
 
 /** The later answer with its changes: in colour, else as `[-gone-]` and `{+new+}`. */
-export function formatAnswer(before: string | undefined, after: string, paint: Paint): string {
+function formatAnswer(before: string | undefined, after: string, paint: Paint): string {
   const indent = (text: string) => text.trimEnd().slice(0, shownCharacters).replace(/^/gm, '  ')
   if (before === undefined || before === '') return indent(terminalText(after))
   if (before === after) return `${indent(terminalText(after))}\n${paint.dim('  (the same answer as before)')}`

@@ -5,7 +5,7 @@ export function canAsk(): boolean {
 }
 
 /** Asks on stderr; an empty line gives ''. Throws when the signal aborts. */
-export async function ask(question: string, signal: AbortSignal): Promise<string> {
+async function ask(question: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return (await terminal.question(question, { signal })).trim()

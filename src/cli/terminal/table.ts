@@ -37,7 +37,7 @@ export function formatTable(
   return `${lines.join('\n')}\n`
 }
 
-export function cut(text: string, width: number): string {
+function cut(text: string, width: number): string {
   if (text.length <= width && stringWidth(text) <= width) return text
   let short = ''
   let left = width - 1

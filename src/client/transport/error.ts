@@ -79,7 +79,7 @@ const byStatus: Record<number, ErrorCode> = {
 }
 
 /** For an answer without a known code: a proxy's page, or the code of a newer server. */
-export function codeOfStatus(status: number): ErrorCode {
+function codeOfStatus(status: number): ErrorCode {
   return byStatus[status] ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 

@@ -11,7 +11,7 @@ export interface DatabaseUrl {
   tls: 'off' | 'on' | 'verified' | 'unverified' | undefined
 }
 
-export const databaseUrlWords = "an address like 'postgres://user:password@host:5432/database'"
+const databaseUrlWords = "an address like 'postgres://user:password@host:5432/database'"
 
 const modes: Readonly<Record<string, DatabaseUrl['tls']>> = {
   disable: 'off',

@@ -3,7 +3,7 @@ import { hashOfKey, isHashedKey } from '../../core/access/api-key.ts'
 import { neverOfUsers, type Scope, scopes, scopesOfUsers } from '../../core/access/scope.ts'
 import { choose, is, isObject, list, match, oneOf, settings, text } from '../../schema/field.ts'
 
-export const apiKey = is<string>(
+const apiKey = is<string>(
   "a text of visible ASCII characters, or 'sha256:' and 64 hexadecimal digits",
   (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && isSound(value),
   true,

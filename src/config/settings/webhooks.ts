@@ -8,7 +8,7 @@ const named = /^[A-Za-z0-9._-]{1,64}$/
 const secretWords = "'whsec_' and base64 of 24 to 64 random bytes; make one with: openssl rand -base64 32"
 
 /** The key in a secret as https://www.standardwebhooks.com writes it; undefined: it is none. */
-export function keyOf(secret: unknown): Buffer | undefined {
+function keyOf(secret: unknown): Buffer | undefined {
   const [, written] = typeof secret === 'string' ? (/^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []) : []
   const key = written === undefined ? undefined : Buffer.from(written, 'base64')
   return key !== undefined && key.length >= 24 && key.length <= 64 ? key : undefined

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json.ts'
 export const hopsHeader = 'x-agentserve-hops'
 
 /** Its key in a run's metadata. */
-export const hopsKey = 'remote_hops'
+const hopsKey = 'remote_hops'
 
 /** Maximum calls from server to server; more means a loop. */
 export const maxHops = 8

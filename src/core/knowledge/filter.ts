@@ -3,12 +3,12 @@ import { nearest } from '../text/nearest.ts'
 import { instantOf } from './filter-date.ts'
 import type { FilterOperators, Filters, FilterValue } from './knowledge.ts'
 
-export const maxFilterTerms = 64
-export const maxFilterDepth = 8
+const maxFilterTerms = 64
+const maxFilterDepth = 8
 const keyPattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
 /** Keys that filter on the document itself; all other keys filter on its metadata. */
-export const documentFilterKeys = ['source', 'document_id', 'chunker_type'] as const
+const documentFilterKeys = ['source', 'document_id', 'chunker_type'] as const
 export type DocumentFilterKey = (typeof documentFilterKeys)[number]
 
 export function isDocumentFilterKey(key: string): key is DocumentFilterKey {

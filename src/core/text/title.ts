@@ -1,6 +1,6 @@
 const longest = 120
 /** Enough for the longest title whose characters are of many code points each, after long whitespace. */
-export const titleSource = 4_096
+const titleSource = 4_096
 
 /** Made when a title is cut: it loads the data of all languages. */
 let segmenter: Intl.Segmenter | undefined

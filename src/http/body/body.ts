@@ -17,7 +17,7 @@ const nothing = Buffer.alloc(0)
 const largeBytes = 1024 * 1024
 
 /** Whether the headers announce a body (RFC 9112 6.3). */
-export function announcesBody(incoming: Incoming): boolean {
+function announcesBody(incoming: Incoming): boolean {
   const length = incoming.headers['content-length']
   return (length !== undefined && length !== '0') || incoming.headers['transfer-encoding'] !== undefined
 }

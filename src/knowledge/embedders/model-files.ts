@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /** The number formats of a model: fewer bits, a smaller file. */
-export const modelTypes = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const
+const modelTypes = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const
 export type ModelType = (typeof modelTypes)[number]
 
 const suffixes: Record<ModelType, string> = {

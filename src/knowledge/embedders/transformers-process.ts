@@ -52,7 +52,7 @@ export function describeLack({ problem, fix }: Lack): string {
   return `${problem}; ${fix}`
 }
 
-export function libraryUrl(): string | undefined {
+function libraryUrl(): string | undefined {
   try {
     return import.meta.resolve('@huggingface/transformers')
   } catch {

@@ -66,7 +66,7 @@ function findGiven(given: GivenPrices, model: string): TokenPrices | 'local' | u
 }
 
 /** A model of Ollama's cloud has a name that says so. */
-export function isLocalModel(model: string): boolean {
+function isLocalModel(model: string): boolean {
   const [provider, name] = providerOf(model)
   if (model === offlineModelName) return true
   return localProviders.some((local) => local === provider) && !/[:-]cloud$/.test(name)

@@ -26,10 +26,7 @@ function errorFrame(code: number, message: string): string {
 }
 
 /** A2A's code and text for a run that failed; undefined for a completed one. */
-export function failureOf(
-  event: RunEndEvent | RunErrorEvent,
-  runId: string,
-): { code: number; message: string } | undefined {
+function failureOf(event: RunEndEvent | RunErrorEvent, runId: string): { code: number; message: string } | undefined {
   if (event.type === 'run_error') return { code: rpcCodes.internalError, message: event.error.message }
   if (event.status === 'completed') return undefined
   const reason = event.cancellation_reason ?? null

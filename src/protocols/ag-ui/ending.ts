@@ -16,7 +16,7 @@ const decision: JsonObject = {
 }
 
 /** What a person is asked. Calls of the client's own tools are none. */
-export function interruptsOf(asked: readonly Asked[], calls: AgUiCalls): Interrupt[] {
+function interruptsOf(asked: readonly Asked[], calls: AgUiCalls): Interrupt[] {
   return asked.flatMap((request) => {
     const kind = kindOf(request)
     if (kind === 'tool') return []

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { encodeData } from '../../core/sse.ts'
 
 /** The version of AG-UI that is spoken here. */
-export const protocolVersion = '1.0'
+const protocolVersion = '1.0'
 
 export interface AgUiUsage {
   model?: string

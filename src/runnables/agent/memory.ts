@@ -37,7 +37,7 @@ export async function remember(memory: CheckedMemory, context: RunContext, files
 }
 
 /** About a token per four characters: exact enough for a budget, and the same for every model. */
-export function tokensOf(text: string): number {
+function tokensOf(text: string): number {
   return Math.ceil(text.length / charactersPerToken)
 }
 

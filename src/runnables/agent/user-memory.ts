@@ -8,8 +8,8 @@ import { textInput } from '../tools/text-input.ts'
 import type { Answering } from './call.ts'
 import type { CheckedAgent } from './schema.ts'
 
-export const rememberToolName = 'remember'
-export const forgetToolName = 'forget'
+const rememberToolName = 'remember'
+const forgetToolName = 'forget'
 
 export const memoryToolTexts = {
   [rememberToolName]:

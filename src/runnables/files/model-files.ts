@@ -209,7 +209,7 @@ export class ModelFiles {
 }
 
 /** The error for an address that the model does not accept while fetching is off. */
-export function notFetched(url: string): AppError {
+function notFetched(url: string): AppError {
   return new AppError(
     'run_failed',
     `The model does not accept the file's address ${url}, and \`server.files.fetchUrls\` is off. Send the file itself.`,

@@ -9,7 +9,7 @@ import { isObject } from '../../schema/field.ts'
 import { hideSecrets, plainLine } from '../base/redact.ts'
 import { wrongAnswer } from './objects.ts'
 
-export const maxAnswerBytes = 16 * 1024 * 1024
+const maxAnswerBytes = 16 * 1024 * 1024
 const longestMessage = 500
 /** A stream without a byte for so long counts as cut. */
 const longestSilenceMs = 60_000

@@ -5,7 +5,7 @@ import type { CopiedFile } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 
 /** Ends early when the file is deleted meanwhile. */
-export async function* readPieces(
+async function* readPieces(
   store: Pick<SessionStore, 'readFilePiece'>,
   { session_id, file_id, size }: StoredFile,
 ): AsyncGenerator<Uint8Array> {

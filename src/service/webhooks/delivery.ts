@@ -12,7 +12,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 /** Between tries. After the last one the message is given up. */
-export const pausesMs: readonly number[] = [
+const pausesMs: readonly number[] = [
   5 * second,
   30 * second,
   2 * minute,
@@ -29,7 +29,7 @@ const longestAskedMs = 24 * hour
 /** At once, with those that wait for their turn. */
 const mostActive = 8
 /** Longer than the slowest receivers need for as many. */
-export const leaseMs = 2 * minute
+const leaseMs = 2 * minute
 
 export interface DeliveryOptions {
   store: Pick<SessionStore, 'wakeWebhookJobs' | 'takeWebhookJobs' | 'settleWebhookJob'>

@@ -10,7 +10,7 @@ export function eventOf({ status }: Pick<RunRecord, 'status'>): WebhookEvent | u
 }
 
 /** The same for every try, on every instance and after a restart. */
-export function messageIdOf({ run_id, end_seq }: Pick<RunRecord, 'run_id' | 'end_seq'>): string {
+function messageIdOf({ run_id, end_seq }: Pick<RunRecord, 'run_id' | 'end_seq'>): string {
   return `msg_${run_id}_${end_seq ?? 0}`
 }
 

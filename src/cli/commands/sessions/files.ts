@@ -64,7 +64,7 @@ export const saveFile: SessionsAction = async ({ withClient, args, options, json
 }
 
 /** A visible file in the working folder, whatever the sender named it. */
-export function safeName(name = '', fileId: string): string {
+function safeName(name = '', fileId: string): string {
   const last = terminalLine(name).split(/[\\/]/).at(-1) ?? ''
   const safe = last
     .replace(/[<>:"|?*\p{Cc}\p{Cf}]/gu, '_')

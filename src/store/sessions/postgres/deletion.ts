@@ -41,7 +41,7 @@ async function deleteRunsOf(sql: Sql, sessionId: string): Promise<void> {
 }
 
 /** Locked rows with all that belongs to them, except idempotency keys. */
-export async function deleteRuns(sql: Sql, runs: readonly FoundRun[]): Promise<void> {
+async function deleteRuns(sql: Sql, runs: readonly FoundRun[]): Promise<void> {
   if (runs.length === 0) return
   const numbers = runs.map(({ run_number }) => run_number)
   const ids = runs.map(({ run_id }) => run_id)

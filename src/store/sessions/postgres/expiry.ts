@@ -12,7 +12,7 @@ const deleteClaims = deleteFrom('claim', 'claim_key')
 const deleteAnswers = deleteFrom('cached_answer', 'answer_key')
 
 /** Deletes some expired idempotency keys and cached answers. True: there may be more. */
-export async function deleteExpired(sql: Sql, now: string): Promise<boolean> {
+async function deleteExpired(sql: Sql, now: string): Promise<boolean> {
   const counts = [await sql.run(deleteClaims, [now]), await sql.run(deleteAnswers, [now])]
   return counts.includes(expiredPerStep)
 }

@@ -32,7 +32,7 @@ interface State {
 }
 
 /** Parameters: after which number, up to which, and how many. */
-export const selectGaps = `SELECT before + 1 AS first, run_number - 1 AS last FROM (
+const selectGaps = `SELECT before + 1 AS first, run_number - 1 AS last FROM (
     SELECT run_number, lag(run_number, 1, $1) OVER (ORDER BY run_number) AS before FROM (
       (SELECT run_number FROM run WHERE run_number > $1 AND run_number <= $2 ORDER BY run_number)
       UNION ALL SELECT $2 + 1) AS numbers) AS steps

@@ -6,7 +6,7 @@ import { maxWaiting } from './limits.ts'
 export const has = { starts: 1, claims: 2, appends: 4, ends: 8, usage: 16, parts: 32, turns: 64 } as const
 
 /** The documents of a group, in the order of the parameters after the key of the owner. */
-export const documents = ['starts', 'sessions', 'appends', 'ends', 'usage', 'parts'] as const
+const documents = ['starts', 'sessions', 'appends', 'ends', 'usage', 'parts'] as const
 export type Document = (typeof documents)[number]
 
 /** The documents that a group with these parts has. */

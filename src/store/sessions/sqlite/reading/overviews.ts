@@ -25,7 +25,7 @@ const storedSums = `(SELECT json_group_array(json_array(nullif(usage_model, ''),
 
 const used = (field: string) => `value ->> '$.${field}'`
 /** The same sums from the turns themselves; `which`: SQL about runs. */
-export const countedSums = (which: string) => `(SELECT json_group_array(json(sums) ORDER BY used_model) FROM (
+const countedSums = (which: string) => `(SELECT json_group_array(json(sums) ORDER BY used_model) FROM (
   SELECT ifnull(${used('model')}, '') AS used_model, json_array(${used('model')}, ${[
     'input',
     'output',

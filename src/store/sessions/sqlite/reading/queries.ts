@@ -145,7 +145,7 @@ export const selectRunPage = (from: string) => `SELECT run_number, ${listedRunTe
 const numberOfRun = '(SELECT run_number FROM runs WHERE run_id = ?1)'
 
 /** The position of the batch in the run's own row, which is the last one. */
-export const lastPlace = Number.MAX_SAFE_INTEGER
+const lastPlace = Number.MAX_SAFE_INTEGER
 
 /** At most ?3 batches of the run ?1 from event ?2 on; `batch` is null above ?4 bytes, to be read by itself. */
 export const selectEvents = `SELECT first_seq AS place, iif(octet_length(batch) <= ?4, batch, NULL) AS batch FROM events
