@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/own-folder.ts',
     pool: 'forks',
+    setupFiles: 'test/support/equal-bytes.ts',
     // Bundled once: its hundred modules cost every test file of the store most of a second.
     deps: { optimizer: { ssr: { enabled: true, include: drizzle } } },
     testTimeout: 30_000,
