@@ -71,8 +71,10 @@ export function* piecesOf(text: string): Generator<Piece> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(text.length, at + pieceCharacters)
     if (end < text.length) {
-      const space = Math.max(text.lastIndexOf(' ', end), text.lastIndexOf('\n', end))
-      if (space > at) end = space + 1
+      // Looked for in the piece alone: in the text, what it does not have would be looked for up to its beginning.
+      const piece = text.slice(at, end + 1)
+      const space = Math.max(piece.lastIndexOf(' '), piece.lastIndexOf('\n'))
+      if (space > 0) end = at + space + 1
     }
     yield { at, text: text.slice(at, end) }
     at = end

@@ -40,7 +40,8 @@ export function scanXml(xml: string, { open, close, text }: XmlEvents): void {
       const isEmpty = xml.charAt(end - 1) === '/'
       const [from, to] = [second === '/' ? start + 2 : start + 1, isEmpty ? end - 1 : end]
       const nameEnd = endOfName(xml, from, to)
-      const name = xml.slice(Math.max(from, xml.lastIndexOf(':', nameEnd - 1) + 1), nameEnd)
+      const prefixed = xml.slice(from, nameEnd)
+      const name = prefixed.slice(prefixed.lastIndexOf(':') + 1)
       if (second !== '/') {
         if (++depth > maxDepth) throw new Unreadable(`its elements are nested more than ${maxDepth} deep`)
         open(name, xml.slice(nameEnd, to))
