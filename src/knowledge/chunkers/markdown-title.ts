@@ -14,7 +14,8 @@ export function plainTitle(text: string): string {
   return text
     .slice(0, longest)
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*]/g, '')
+    .replace(/(?<!\\)[`*]/g, '')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
     .trim()
     .slice(0, 200)
 }

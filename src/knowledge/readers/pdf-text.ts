@@ -1,5 +1,6 @@
 import type { Heading } from '../../core/knowledge/drivers.ts'
 import { createHyphens, type Hyphens } from './hyphens.ts'
+import { hasLeader, withoutContents } from './pdf-contents.ts'
 import { type PdfLine, withoutRunningHeads } from './pdf-lines.ts'
 
 /** How much larger than the text a heading is. */
@@ -17,7 +18,7 @@ const fewestDistances = 3
 /** A text in which pages, paragraphs and headings stand apart; headings are known by their size. */
 export function pdfText(given: readonly (readonly PdfLine[])[]): { text: string; pages: number[]; outline: Heading[] } {
   const body = bodySize(given.flat())
-  const all = withoutRunningHeads(given, body)
+  const all = withoutContents(withoutRunningHeads(given, body))
   const levels = levelsOf(all.flat(), body)
   const hyphens = createHyphens(all.flat().map(({ text }) => text))
   const pages: number[] = []
@@ -46,8 +47,10 @@ function pageText(given: readonly PdfLine[], levels: ReadonlyMap<number, number>
     const down = (last?.at ?? 0) - (line.at ?? 0)
     const isClose = last?.size === line.size && down > 0 && down < line.size * 2
     if (level !== undefined && heading && last && levelOf(last, levels) !== undefined && isClose) {
-      heading.title = `${heading.title} ${title}`.slice(0, longestHeading)
-      text += ` ${title}`
+      const begun = text.slice(heading.start)
+      const whole = (hyphens.join(begun, title) ?? [begun, title]).join(' ').trimEnd()
+      heading.title = whole.slice(0, longestHeading)
+      text = text.slice(0, heading.start) + whole
     } else if (level !== undefined) {
       text += text === '' ? '' : '\n\n'
       outline.push({ start: text.length, level, title: title.slice(0, longestHeading) })
@@ -92,9 +95,9 @@ function levelsOf(lines: readonly PdfLine[], body: number): Map<number, number> 
   return new Map(sizes.map((size, index) => [size, Math.min(index + 1, mostLevels)]))
 }
 
-/** Not for an initial of a paragraph, a number alone or a long text. */
+/** Not for an initial of a paragraph, a number alone, a long text or a line of the contents. */
 function levelOf({ size, text }: PdfLine, levels: ReadonlyMap<number, number>): number | undefined {
-  return text.length <= longestHeading && /\p{L}.*\p{L}/u.test(text) ? levels.get(size) : undefined
+  return text.length <= longestHeading && /\p{L}.*\p{L}/u.test(text) && !hasLeader(text) ? levels.get(size) : undefined
 }
 
 /** The distance of most lines from the one before; 0 when they are few. */

@@ -148,6 +148,12 @@ describe('the markdown chunker in particular', () => {
     }
   })
 
+  it('gives headings as they read, without marks and escapes', () => {
+    const text = '# fn `write\\_str` \\*a\\*, *b*, [c](d)\n\ntext\n'
+    const [first] = markdownChunker.chunk(text, { size: 500, overlap: 0 })
+    expect(first?.headingPath).toEqual(['fn write_str *a*, b, c'])
+  })
+
   it('takes headings inside fenced code for code', () => {
     const spans = [...markdownChunker.chunk('# A\n\n```\n# not a heading\n```\n\ntext\n', { size: 500, overlap: 0 })]
     expect(spans.map((span) => span.headingPath)).toEqual([['A']])

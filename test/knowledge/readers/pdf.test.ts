@@ -121,6 +121,36 @@ describe('lines of pages', () => {
     expect(pdfText(large).outline).toEqual([])
   })
 
+  it('of the contents are left out where they repeat what the document has, and are no headings', () => {
+    const contents = [
+      line('Contents', 700, 20),
+      line('1 The harbour . . . . . . . . . . 2', 680, 14),
+      line('1.1 Who may moor in the administra-', 660),
+      line('1.2 Moorings of the northern breakwater ........ ii', 640),
+      line('Coffee . . . . . . . 3', 600),
+    ]
+    const text = [
+      line('1 The harbour', 700, 20),
+      line('It opens at six. '.repeat(9), 680),
+      line('1.2. Moorings of the northern break-', 620, 20),
+      line('water', 600, 20),
+      line('The breakwater is closed.', 580),
+    ]
+    const found = pdfText([contents, text])
+    expect(found.outline.map(({ title }) => title)).toEqual([
+      'Contents',
+      '1 The harbour',
+      '1.2. Moorings of the northern breakwater',
+    ])
+    const lines = found.text.split('\n').filter((each) => each !== '')
+    expect(lines.slice(0, 4)).toEqual([
+      'Contents',
+      '1.1 Who may moor in the administra-',
+      'Coffee . . . . . . . 3',
+      '1 The harbour',
+    ])
+  })
+
   it('are told apart by their ends, with the size of most letters', () => {
     const item = (str: string, height: number, hasEOL = false) => ({
       str,

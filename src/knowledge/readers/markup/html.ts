@@ -15,7 +15,7 @@ const noise = new Set(
 const beside = new Set(['aside', 'header', 'footer'])
 const noiseRoles = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar'])
 const noiseNames = new Set(
-  'nav navbar navigation menu sidebar side-bar breadcrumb breadcrumbs pagination footer cookie-banner skip-link headerlink'.split(
+  'nav navbar navigation menu sidebar side-bar breadcrumb breadcrumbs pagination footer cookie-banner skip-link headerlink navheader navfooter nav-panel'.split(
     ' ',
   ),
 )
@@ -131,7 +131,16 @@ function isNoise(node: MarkupNode, roots: readonly MarkupNode[]): boolean {
   return beside.has(name) && roots[0]?.name === 'body'
 }
 
-function isNamedNoise({ attribs = {} }: MarkupNode): boolean {
+function isNamedNoise(node: MarkupNode): boolean {
+  const { name, attribs = {} } = node
   const names = `${attribs.id ?? ''} ${attribs.class ?? ''}`
-  return names !== ' ' && names.split(/\s+/).some((name) => noiseNames.has(name.toLowerCase()))
+  if (names === ' ') return false
+  // Texinfo puts the links to other pages above each section.
+  if (name === 'table' && attribs.class === 'header' && !/[\p{L}\p{N}]/u.test(textOf(withoutLinks(node)))) return true
+  return names.split(/\s+/).some((each) => noiseNames.has(each.toLowerCase()))
+}
+
+function withoutLinks(node: MarkupNode): MarkupNode {
+  const children = (node.children ?? []).filter(({ name }) => name !== 'a').map(withoutLinks)
+  return { ...node, children }
 }
