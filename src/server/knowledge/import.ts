@@ -6,6 +6,7 @@ import { silentLogger } from '../../core/logger.ts'
 import { createEmbedders } from '../../knowledge/embedders/all.ts'
 import { memoryVectors } from '../../knowledge/vectors/memory.ts'
 import { createStoredChunks } from '../../knowledge/words/stored-chunks.ts'
+import { closeAll } from '../../runtime/close-all.ts'
 import { type Moved, moveKnowledge } from '../../service/knowledge/moving.ts'
 import { createDocumentStore } from '../../store/documents/store.ts'
 import { explainRefusal } from '../../store/postgres/refusal.ts'
@@ -64,7 +65,7 @@ export async function importKnowledge(
       await vectors.close()
     }
   } finally {
-    // Vectors before the documents of the same database, also when the files can't be closed.
-    await documents.close().finally(() => target.vectors.close().finally(() => target.documents.close()))
+    // Vectors before the documents of the same database.
+    await closeAll(documents.close, target.vectors.close, target.documents.close)
   }
 }

@@ -14,6 +14,7 @@ import type { SourceStatus } from '../../core/knowledge/remote-source.ts'
 import { sourceWeights } from '../../core/knowledge/weights.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
+import { closeAll } from '../../runtime/close-all.ts'
 import { createBrought } from './brought.ts'
 import { createChunks } from './chunks.ts'
 import { describeKnowledge } from './description.ts'
@@ -165,13 +166,15 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     async close() {
       stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
       await guard.idle()
-      await lock.exclusive(async () => {
-        await indexes.close()
-        await options.preparer.close()
-        await options.reranker?.close()
-        await vectors.close()
-        await documents.close()
-      })
+      await lock.exclusive(() =>
+        closeAll(
+          indexes.close,
+          () => options.preparer.close(),
+          async () => options.reranker?.close(),
+          () => vectors.close(),
+          () => documents.close(),
+        ),
+      )
     },
 
     search,

@@ -1,4 +1,6 @@
 import type { VectorStore } from '../../core/knowledge/drivers.ts'
+import { closeAll } from '../../runtime/close-all.ts'
+import { oneUse } from '../../runtime/one-use.ts'
 import { type CopyOptions, copiedTable, copyName } from './copied.ts'
 import type { VectorDatabase } from './database.ts'
 import { lookForExtension } from './extension.ts'
@@ -18,15 +20,7 @@ export interface PostgresVectorOptions extends PgvectorOptions, CopyOptions {
  */
 export function postgresVectors({ database, copies, ...options }: PostgresVectorOptions): VectorStore {
   const tables = new Map<string, Promise<ClosableTable>>()
-  let opening: Promise<void> | undefined
-
-  const opened = () => {
-    opening ??= database.open().catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
+  const use = oneUse(database)
   let tidied: Promise<void> | undefined
   /** Removes copies of lists that are no more. Nobody else uses them. */
   const tidyCopies = async () => {
@@ -66,7 +60,7 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     await dropList(database, list.name, list.key)
   }
   const openFirst = async (name: string, dimensions: number) => {
-    await opened()
+    await use.open()
     let list = await openList(database, name, dimensions)
     if (!(await isWhole(database, list))) {
       await dropBroken(list)
@@ -90,7 +84,7 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
     location: 'Postgres',
     atomic: true,
     async names() {
-      await opened()
+      await use.open()
       return (await listNames(database)).map(({ name }) => name)
     },
     table(name, dimensions) {
@@ -107,7 +101,7 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
       const open = tables.get(name)
       tables.delete(name)
       await open?.then((table) => table.abandon()).catch(() => undefined)
-      await opened()
+      await use.open()
       const list = await findList(database, name)
       await dropList(database, name)
       if (list?.form === 'bytea') await copies.drop(copyName(list))
@@ -116,15 +110,7 @@ export function postgresVectors({ database, copies, ...options }: PostgresVector
       const open = [...tables.values()]
       tables.clear()
       for (const table of open) await close(table)
-      await copies.close()
-      const closing = opening
-      opening = undefined
-      // One that failed has told who asked, and has nothing to close.
-      const isOpen = await closing?.then(
-        () => true,
-        () => false,
-      )
-      if (isOpen) await database.close()
+      await closeAll(copies.close, use.close)
     },
   }
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../../core/error.ts'
 import { SearchGivenUp } from '../../../core/knowledge/document-store.ts'
 import { type Logger, silentLogger } from '../../../core/logger.ts'
 import type { Timers } from '../../../core/time.ts'
+import { closeAll } from '../../../runtime/close-all.ts'
 import { systemTimers } from '../../../runtime/timers.ts'
 import type { Connection, Plan, Sql } from '../../postgres/connection.ts'
 import { toStoreError } from '../../postgres/failure.ts'
@@ -149,8 +150,11 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
       const closing = opened
       opened = undefined
       opening = undefined
-      await closing?.owner.close()
-      await closing?.pools.close()
+      if (closing)
+        await closeAll(
+          () => closing.owner.close(),
+          () => closing.pools.close(),
+        )
     },
   }
 }

@@ -1,5 +1,7 @@
 import { notFound } from '../../../core/error.ts'
 import type { DocumentStore } from '../../../core/knowledge/document-store.ts'
+import { closeAll } from '../../../runtime/close-all.ts'
+import { oneUse } from '../../../runtime/one-use.ts'
 import { chunkReads } from './chunks.ts'
 import type { KnowledgeDatabase } from './database.ts'
 import { filterSql, Parameters } from './filter.ts'
@@ -17,35 +19,20 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
   const { read, space } = database
   const keys = new Keys(database)
   const removal = removing(database)
-  let opening: Promise<void> | undefined
+  const use = oneUse(database)
 
   return {
     works: works(database),
     open() {
-      if (opening) return opening
       removal.open()
-      const open: Promise<void> = database.open().catch((error: unknown) => {
-        if (opening === open) opening = undefined
-        throw error
-      })
-      opening = open
-      return open
+      return use.open()
     },
     async check() {
       await database.work((sql) => sql.all('SELECT 1'))
     },
     async close() {
-      const open = opening
-      opening = undefined
-      await removal.close()
-      // One that failed has told who opened, and has nothing to close.
-      const isOpen = await open?.then(
-        () => true,
-        () => false,
-      )
-      if (!isOpen) return
+      await closeAll(removal.close, use.close)
       keys.forget()
-      await database.close()
     },
 
     ...lists(database),
