@@ -78,9 +78,9 @@ export function sharedStores(
   logger: Logger,
   options: Partial<PostgresVectorOptions> = {},
 ): { documents: DocumentStore; vectors: VectorStore } {
-  const { url, tls, schema, connections, cluster } = storage
+  const { url, listenUrl, tls, schema, connections, cluster } = storage
   const space = [tenant && `tenant-${tenant}`, named && `database-${named}`].filter(Boolean).join('/')
   const { deadAfterMs } = cluster
-  const database = knowledgeDatabase({ url, tls, schema, connections, space, deadAfterMs, logger })
+  const database = knowledgeDatabase({ url, listenUrl, tls, schema, connections, space, deadAfterMs, logger })
   return { documents: postgresDocuments(database), vectors: postgresVectors({ ...options, database, copies }) }
 }

@@ -58,6 +58,16 @@ export class Pools {
     return this.#toConnection(client, limits, mode)
   }
 
+  /**
+   * A connection for what no transaction can do, past a pooler if there is an address for LISTEN. Behind a pooler, what a session
+   * sets would stay for others: there statements have the limits of the role.
+   */
+  connectPast(purpose: string, limits: Limits): Promise<Connection> {
+    const { connections, listenUrl } = this.options
+    const isPast = connections === 'pooled' && listenUrl !== undefined
+    return this.connect(purpose, limits, isPast ? 'listen' : undefined)
+  }
+
   /** Statements that change nothing, each by itself; repeated after a lost connection. */
   readonly read: Sql = this.#readsOf('read')
   /** The same for what is given up after two seconds. */

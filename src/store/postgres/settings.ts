@@ -27,6 +27,8 @@ export interface Limits {
   isLookup?: boolean | undefined
   /** Its statements find the nearest vectors. */
   isNearest?: boolean | undefined
+  /** Memory for building an index, in MB; default: as the database has it. */
+  maintenanceMb?: number | undefined
 }
 
 /**
@@ -50,10 +52,14 @@ const nearest = {
   'hnsw.scan_mem_multiplier': '4',
 }
 
-export const settingsOf = (schema: string, { statementMs, lockMs = 10_000, isLookup, isNearest }: Limits) => ({
+export const settingsOf = (
+  schema: string,
+  { statementMs, lockMs = 10_000, isLookup, isNearest, maintenanceMb }: Limits,
+): Record<string, string> => ({
   ...always,
   ...(isLookup && lookups),
   ...(isNearest && nearest),
+  ...(maintenanceMb !== undefined && { maintenance_work_mem: `${maintenanceMb}MB` }),
   search_path: `"${schema}"`,
   // The compiler costs more than the statements take.
   jit: 'off',

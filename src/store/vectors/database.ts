@@ -1,5 +1,6 @@
 import type { Logger } from '../../core/logger.ts'
 import type { Connection, Sql } from '../postgres/connection.ts'
+import type { Limits } from '../postgres/settings.ts'
 
 /** What lists of vectors need of a Postgres database. They share its connections with the documents. Errors are `AppError`s. */
 export interface VectorDatabase {
@@ -14,8 +15,11 @@ export interface VectorDatabase {
   work<T>(work: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
   /** A transaction for what is under a generation that is not current yet. */
   owned<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  /** A connection of its own, to be closed by the caller. */
-  connect(purpose: string): Promise<Connection>
+  /**
+   * A connection for what no transaction can do, to be closed by the caller. Behind a pooler it has the limits of the role, unless
+   * an address leads past it.
+   */
+  connect(purpose: string, limits: Limits): Promise<Connection>
   readonly schema: string
   readonly logger: Logger
 }

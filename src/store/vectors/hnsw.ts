@@ -147,17 +147,14 @@ export function hnswIndex(
     await connection.exec(`ALTER INDEX ${qualified(nextName)} RENAME TO "${name}"`)
   }
   const execute = async () => {
-    const connection = await database.connect('vector index')
+    const neededMb = Math.ceil((rows * (list.dimensions * 2 + graphBytes) * 1.2) / 2 ** 20)
+    const maintenanceMb = Math.min(mostMemoryMb, Math.max(leastMemoryMb, neededMb))
+    // Each statement by itself: an index can't be built beside writes in a transaction.
+    const connection = await database.connect('vector index', { lockMs: 0, maintenanceMb })
     // `close` could not end it yet.
     if (isClosed) return connection.close()
     building = connection
     try {
-      const neededMb = Math.ceil((rows * (list.dimensions * 2 + graphBytes) * 1.2) / 2 ** 20)
-      const memoryMb = Math.min(mostMemoryMb, Math.max(leastMemoryMb, neededMb))
-      // Each statement by itself: an index can't be built beside writes in a transaction.
-      await connection.exec('SET statement_timeout = 0')
-      await connection.exec('SET lock_timeout = 0')
-      await connection.exec(`SET maintenance_work_mem = '${memoryMb}MB'`)
       await look()
       if (!found.next?.isValid) await make(connection)
       if (found.next?.isValid) await replace(connection)

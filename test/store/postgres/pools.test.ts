@@ -127,4 +127,24 @@ describePostgres('works on Postgres', () => {
     gate.resolve()
     expect(await Promise.all(bulks)).toEqual(['kept 1', 'kept 2'])
   })
+
+  test('that no transaction can do go past a pooler with their settings, if an address leads there', async () => {
+    const limits = { lockMs: 0, maintenanceMb: 33 }
+    const settings = async (listenUrl: string | undefined) => {
+      const options = { url: proxy.url, listenUrl, schema: place.name, logger: silentLogger }
+      const pooled = new Pools({ ...options, connections: 'pooled' })
+      const connection = await pooled.connectPast('index', limits)
+      const before = proxy.connections
+      const [row] = await connection.all(
+        `SELECT current_setting('maintenance_work_mem') AS memory, current_setting('lock_timeout') AS locks,
+           current_setting('statement_timeout') AS statements, current_schema() AS place`,
+      )
+      await connection.close()
+      await pooled.close()
+      return { ...row, isPooled: before > 0 }
+    }
+    const own = { memory: '33MB', locks: '0', statements: '0', place: place.name }
+    expect(await settings(place.url)).toEqual({ ...own, isPooled: false })
+    expect(await settings(undefined)).toMatchObject({ memory: '64MB', isPooled: true })
+  })
 })

@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { memoryVectors } from '../../../src/knowledge/vectors/memory.ts'
@@ -109,6 +110,31 @@ describe('pgvector in particular', () => {
     await store.close()
   })
 
+  it('leaves no settings behind on a connection of a pooler that has built an index', async () => {
+    const settings = async () => {
+      const names = ['maintenance_work_mem', 'statement_timeout', 'lock_timeout']
+      const client = new Client({ connectionString: server.url })
+      await client.connect()
+      try {
+        const rows: unknown[] = []
+        for (const name of names) rows.push((await client.query(`SHOW ${name}`)).rows[0])
+        return rows
+      } finally {
+        await client.end()
+      }
+    }
+    await server.execute(
+      "SET maintenance_work_mem = '17MB'; SET statement_timeout = '20min'; SET lock_timeout = '19min'",
+    )
+    const before = await settings()
+    const store = storeIn(schema, { indexedFromRows: 10, quietMs: 0 })
+    await (await store.table('k1_v1', 8)).add(clusteredRows(20, 8))
+    await expect.poll(indexStates, { interval: 25 }).toEqual([{ name: indexName('k1_v1'), valid: true }])
+    await store.close()
+    expect(await settings()).toEqual(before)
+    await server.execute('RESET maintenance_work_mem; RESET statement_timeout; RESET lock_timeout')
+  })
+
   it('does not try again to build the index of a list that another server has dropped', async () => {
     const warnings: unknown[] = []
     const logger = { ...silentLogger, warn: (...told: unknown[]) => warnings.push(told) }
@@ -170,10 +196,10 @@ describe('pgvector in particular', () => {
     await (await store.table('k1_v1', 16)).add(clusteredRows(50, 16))
     const [begun, mayGoOn, ended] = [0, 1, 2].map(() => Promise.withResolvers<void>())
     const database = databaseIn(schema)
-    const connect = async (purpose: string) => {
+    const connect: VectorDatabase['connect'] = async (purpose, limits) => {
       begun?.resolve()
       await mayGoOn?.promise
-      const connection = await database.connect(purpose)
+      const connection = await database.connect(purpose, limits)
       connection.client.once('end', () => ended?.resolve())
       return connection
     }

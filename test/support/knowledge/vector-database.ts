@@ -26,7 +26,7 @@ export function vectorDatabase(
     vectors: reading(pools.vectors),
     work,
     owned: (does) => work(does),
-    connect: (purpose) => telling(pools.connect(purpose)),
+    connect: (purpose, limits) => telling(pools.connectPast(purpose, limits)),
     open: () => openSchema(pools, { steps, contracts: false }),
     close: () => pools.close(),
   }

@@ -7,7 +7,7 @@ import { systemTimers } from '../../../runtime/timers.ts'
 import type { Connection, Plan, Sql } from '../../postgres/connection.ts'
 import { toStoreError } from '../../postgres/failure.ts'
 import { isCancelled, Pools } from '../../postgres/pools.ts'
-import type { PostgresOptions } from '../../postgres/settings.ts'
+import type { Limits, PostgresOptions } from '../../postgres/settings.ts'
 import { openSchema } from '../../sessions/postgres/schema/open.ts'
 import { steps } from '../../sessions/postgres/schema/steps.ts'
 import { Owner } from './owner.ts'
@@ -43,8 +43,8 @@ export interface KnowledgeDatabase {
    * dead: then they remove what it wrote.
    */
   owned<T>(work: (sql: Sql, owner: number) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
-  /** A connection of its own, to be closed by the caller. */
-  connect(purpose: string): Promise<Connection>
+  /** As `Pools.connectPast`; to be closed by the caller. */
+  connect(purpose: string, limits: Limits): Promise<Connection>
   /** Called when reserved keys are lost, and when owners are gone. */
   listen(listener: { lost?: () => void; gone?: () => void }): void
   readonly schema: string
@@ -131,7 +131,7 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
     vectors: reading('vectors'),
     work,
     owned: (does, kind) => telling(() => now().owner.owned(does, (own) => now().pools.work(own, kind))),
-    connect: (purpose) => telling(() => now().pools.connect(purpose)),
+    connect: (purpose, limits) => telling(() => now().pools.connectPast(purpose, limits)),
     listen: (listener) => void listeners.push(listener),
     async open() {
       users++
