@@ -9,20 +9,15 @@ export type Failure = 'away' | 'again' | 'full' | 'row' | 'refused' | 'other'
 
 const byState: Record<string, Failure> = {
   '40001': 'again',
+  '40003': 'away',
   '40P01': 'again',
   '53100': 'full',
-  '53200': 'away',
-  '53300': 'away',
   // A lock, or the time of the statement.
   '55P03': 'again',
-  '57014': 'away',
-  '57P01': 'away',
-  '57P02': 'away',
-  '57P03': 'away',
-  '57P05': 'away',
   // After a failover the connection may lead to a standby.
   '25006': 'away',
   '25P03': 'away',
+  '25P04': 'away',
   '42501': 'refused',
   '3D000': 'refused',
 }
@@ -31,22 +26,31 @@ const byClass: Record<string, Failure> = {
   '08': 'away',
   '22': 'row',
   '23': 'row',
+  // No memory or connections; the space of the disk is above.
+  '53': 'away',
   '54': 'row',
   '28': 'refused',
+  // Somebody ended the statement, the session or the database, or it took too long.
+  '57': 'away',
 }
 
 /** A character that no text column can hold. */
 const unstorable = '22021'
 
-const network = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])
+const network = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
+])
+/** Of a connection that can't be made now: a socket that is not there while the database starts again, or no handle left for it. */
+const unconnected = new Set(['ENOENT', 'EMFILE', 'ENFILE'])
 const lost =
   /connection terminated|connection ended|not queryable|query read timeout|timeout exceeded|timeout expired|client was closed|cannot use a pool after/i
 
 export function classify(error: unknown): Failure {
   if (!(error instanceof Error)) return 'other'
-  const { code } = error as { code?: unknown }
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
   if (typeof code === 'string') {
-    if (network.has(code)) return 'away'
+    if (network.has(code) || (syscall === 'connect' && unconnected.has(code))) return 'away'
     const known = byState[code] ?? byClass[code.slice(0, 2)]
     if (known !== undefined && code.length === 5) return known
   }

@@ -1,4 +1,5 @@
 import type { Client, Pool } from 'pg'
+import { AppError } from '../../core/error.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Connection, type ConnectionMode, type Sql } from './connection.ts'
 import { classify } from './failure.ts'
@@ -172,7 +173,8 @@ export class Pools {
   #poolOf(kind: Kind): Promise<Pool> {
     const there = this.#pools.get(kind)
     if (there !== undefined) return there
-    if (this.#closed) throw new Error('The pool was closed.')
+    if (this.#closed)
+      throw new AppError('unavailable', 'The database is being closed. Retry in a moment.', { retryAfterSeconds: 1 })
     const made = this.#open(kind)
     this.#pools.set(kind, made)
     return made
