@@ -91,7 +91,7 @@ export function outcomeOf(
   const mayRetry = headers.has('retry-after') && [409, 429, 503].includes(status)
   // A process takes for late what came while it, the connection or the machine stood still, and has not begun with it.
   if ((status === 507 && isDiskFull) || status === 408) return 'again'
-  // JSON-RPC has no other word for all of this.
-  if (mayRetry || code === -32603) return 'again'
+  // JSON-RPC has no other word for all of this, nor for what went wrong inside: only that has this text.
+  if (mayRetry || (code === -32603 && body.error.message !== 'internal error')) return 'again'
   return code === undefined ? `${status}` : `${status} ${code}`
 }

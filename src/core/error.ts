@@ -113,6 +113,11 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', "Internal error. The server's log has the details.", { cause: error })
 }
 
+/** How to log a failure that its client was told of: what is over by itself, and is tried again, calls nobody. */
+export function logLevelOf(error: unknown): 'warn' | 'error' {
+  return isAppError(error) && error.code === 'unavailable' ? 'warn' : 'error'
+}
+
 /** A 400 about one field, or about the whole request without `path`. */
 export function invalid(message: string, path?: string): AppError {
   return new AppError('invalid_request', message, path === undefined ? {} : { details: [{ path, message }] })

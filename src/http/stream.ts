@@ -1,3 +1,4 @@
+import { logLevelOf } from '../core/error.ts'
 import { heartbeat } from '../core/sse.ts'
 import type { Exchange } from './exchange.ts'
 import type { Frames, Reply, ReplyBody } from './reply.ts'
@@ -68,7 +69,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, { kind, fram
   } catch (error) {
     finished = true
     if (!outgoing.headersSent) throw error
-    settings.logger.error({ request_id: exchange.requestId, err: error }, 'a stream failed')
+    settings.logger[logLevelOf(error)]({ request_id: exchange.requestId, err: error }, 'a stream failed')
     if (kind === 'sse') outgoing.end()
     else outgoing.destroy()
   } finally {

@@ -1,4 +1,4 @@
-import { AppError } from '../core/error.ts'
+import { AppError, logLevelOf } from '../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../core/event.ts'
 import { toWireEvent } from '../core/events/sent-event.ts'
 import type { Logger } from '../core/logger.ts'
@@ -89,7 +89,7 @@ export function toFrames(
           return value === undefined ? { done: true, value } : { done: false, value }
         } catch (error) {
           ended = true
-          logger.error({ err: error, run_id: runId }, "a run's stream failed")
+          logger[logLevelOf(error)]({ err: error, run_id: runId }, "a run's stream failed")
           return { done: false, value: projection.broken(error) }
         }
       },

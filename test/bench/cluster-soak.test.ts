@@ -154,6 +154,9 @@ describe('what the soak puts down to a fault', () => {
     expect(outcomeOf(late, none)).toBe('again')
     expect(outcomeOf(answer(503, 'unavailable', { 'retry-after': '1' }), none)).toBe('again')
     expect(outcomeOf(answer(503, 'unavailable'), none)).toBe('503 unavailable')
+    const rpc = (message: string) => ({ ...answer(200), body: { error: { code: -32603, message } } })
+    expect(outcomeOf(rpc('the server cannot accept work now; retry later'), none)).toBe('again')
+    expect(outcomeOf(rpc('internal error'), none)).toBe('200 -32603')
     expect(outcomeOf(undefined, none)).toBe('none')
   })
 

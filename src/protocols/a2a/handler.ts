@@ -1,5 +1,5 @@
 import { hopsHeader, toHopsMetadata } from '../../core/access/hops.ts'
-import { AppError, isAppError } from '../../core/error.ts'
+import { AppError, isAppError, logLevelOf } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { isMalformedJson } from '../../http/body/json-guard.ts'
 import { json, type Reply, sse } from '../../http/reply.ts'
@@ -146,7 +146,7 @@ function runHeaders(runId: string, sessionId: string): Record<string, string> {
 async function report(servicesOf: ServicesOf, error: unknown, request: HttpRequest): Promise<void> {
   try {
     const { logger } = await servicesOf(request)
-    logger.error({ err: error, request_id: request.requestId }, 'an A2A request failed')
+    logger[logLevelOf(error)]({ err: error, request_id: request.requestId }, 'an A2A request failed')
   } catch {
     // The services could not be opened; the caller gets that error.
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { toOpenApi } from '../../../src/api/openapi/document.ts'
 import { AppError, type ErrorCode } from '../../../src/core/error.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
 import type { Route } from '../../../src/http/router.ts'
 import { a2aRoutes, createA2A } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
@@ -104,6 +105,23 @@ test('carries Retry-After, and hides what is not ours to tell', () => {
     status: 200,
     body: { value: { error: { code: -32603, message: 'internal error' } } },
   })
+})
+
+test.each([
+  ['warning', 'warn', new AppError('unavailable', 'The database can not be reached.', { retryAfterSeconds: 3 }), '3'],
+  ['error', 'error', new TypeError('x is not a function'), undefined],
+] as const)('logs what it could not do: %s', async (_, level, failure, retryAfter) => {
+  const { registry } = await openA2A({ echo })
+  const logged: string[] = []
+  const logger = { ...silentLogger, warn: () => logged.push('warn'), error: () => logged.push('error') }
+  const services = { registry, logger, runs: { start: () => Promise.reject(failure) } }
+  const kernel = createKernel()
+  kernel.setRoutes(a2aRoutes(() => services as never, '/a2a', 1000))
+  const body = JSON.stringify(rpc('sendMessage', 'echo', 'hi'))
+  const answer = await kernel.inject({ method: 'POST', url: '/a2a/sendMessage', body })
+  expect(answer.headers['retry-after']).toBe(retryAfter)
+  expect(await answer.json()).toMatchObject({ error: { code: -32603 } })
+  expect(logged).toEqual([level])
 })
 
 test('describes its routes in valid OpenAPI', async () => {

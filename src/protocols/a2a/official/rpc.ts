@@ -1,3 +1,4 @@
+import { logLevelOf } from '../../../core/error.ts'
 import { encodeData } from '../../../core/sse.ts'
 import { isMalformedJson } from '../../../http/body/json-guard.ts'
 import { json, type Reply, sse } from '../../../http/reply.ts'
@@ -153,7 +154,7 @@ function errorStream(frame: string): Reply {
 export async function report(callOf: CallOf, error: unknown, request: HttpRequest): Promise<void> {
   try {
     const { services } = await callOf(request, {}, '1.0')
-    services.logger.error({ err: error, request_id: request.requestId }, 'an A2A request failed')
+    services.logger[logLevelOf(error)]({ err: error, request_id: request.requestId }, 'an A2A request failed')
   } catch {
     // The services could not be opened; the caller gets that error.
   }
