@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import type { FilePart } from '../../core/message.ts'
-import { messageOf } from '../state/message-of.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import { FileView, Save } from './file.tsx'
+import { type FilesFound, findFiles } from './find-files.ts'
 
 interface FilesProps {
   studio: Studio
@@ -12,55 +12,74 @@ interface FilesProps {
   onClose: () => void
 }
 
-/** As many turns as the server gives at once. */
-const turns = 1000
-
-/** The files of the newest turns of a session, those of replaced turns too; nothing without any. */
+/** The files of the newest turns of a session and of the runs inside them; earlier ones when they are asked for. */
 export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element | null {
-  const { sessions } = studio.client
-  const [found, setFound] = useState<readonly { part: FilePart; runId: string; by: string }[]>([])
-  const [error, setError] = useState('')
+  const { client } = studio
+  const [found, setFound] = useState<FilesFound>()
+  const { problem, isBusy, attempt } = useAttempt()
+  const signal = useRef<AbortSignal | undefined>(undefined)
+  const list = useRef<HTMLElement>(null)
+  const read = (before?: FilesFound) =>
+    attempt(async () => {
+      const of = signal.current
+      try {
+        setFound(await findFiles(client, sessionId, before, of))
+        // What was pressed may be gone.
+        if (before !== undefined) list.current?.focus()
+      } catch (error) {
+        if (of?.aborted !== true) throw error
+      }
+    })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read once for each session
   useEffect(() => {
     const reading = new AbortController()
-    const { signal } = reading
-    sessions.history(sessionId, { interactions: turns, replaced: true, signal }).then(
-      ({ messages }) =>
-        setFound(
-          messages.flatMap(({ run_id: runId, role, parts }) =>
-            parts.flatMap((part) =>
-              part.type === 'file' ? [{ part, runId, by: role === 'user' ? 'attached to' : 'made by' }] : [],
-            ),
-          ),
-        ),
-      (failed: unknown) => {
-        if (!signal.aborted) setError(messageOf(failed))
-      },
-    )
+    signal.current = reading.signal
+    read()
     return () => reading.abort()
-  }, [sessions, sessionId])
-  if (error !== '') return <p role="alert">{error}</p>
-  if (found.length === 0) return null
+  }, [client, sessionId])
+  const files = [...(found?.files.values() ?? [])]
+  const hasMore = found !== undefined && (found.before !== null || found.cursor !== null)
   return (
-    <section aria-label="Files">
-      <p>Files:</p>
-      <ul>
-        {found.map(({ part, runId, by }, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list is made once
-          <li key={place}>
-            {part.file_id === undefined ? (
-              <FileView studio={studio} sessionId={sessionId} part={part} />
-            ) : (
-              <Save studio={studio} sessionId={sessionId} part={part} />
-            )}
-            <span class="more">
-              {by}{' '}
-              <a href={studio.urlOf({ page: 'chats', sessionId, runId, filter: {} })} onClick={onClose}>
-                run …{runId.slice(-6)}
-              </a>
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <>
+      {files.length === 0 && !hasMore && list.current === null ? null : (
+        <section aria-label="Files" ref={list} tabIndex={-1}>
+          <p>{files.length > 0 || hasMore ? 'Files:' : 'No files.'}</p>
+          <ul>
+            {files.map(({ part, runId, by, member }, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows at its end
+              <li key={place}>
+                {part.file_id === undefined ? (
+                  <FileView studio={studio} sessionId={sessionId} part={part} />
+                ) : (
+                  <Save studio={studio} sessionId={sessionId} part={part} />
+                )}
+                <span class="more">
+                  {member === undefined ? by : `${by} ${member},`}{' '}
+                  <a
+                    href={studio.urlOf(
+                      member === undefined
+                        ? { page: 'chats', sessionId, runId, filter: {} }
+                        : { page: 'member', runId },
+                    )}
+                    onClick={onClose}
+                  >
+                    run …{runId.slice(-6)}
+                  </a>
+                </span>
+              </li>
+            ))}
+          </ul>
+          {hasMore ? (
+            <p>
+              Only the newest runs were read.{' '}
+              <button type="button" disabled={isBusy} onClick={() => read(found)}>
+                Read earlier ones
+              </button>
+            </p>
+          ) : null}
+        </section>
+      )}
+      <p role="alert">{problem}</p>
+    </>
   )
 }

@@ -34,7 +34,7 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
         <a href={address}>Link to the session</a> <CopyButton text={location.origin + address} label="Copy the link" />
       </p>
       <Export studio={studio} sessionId={sessionId} />
-      <Files studio={studio} sessionId={sessionId} onClose={onClose} />
+      <Files key={sessionId} studio={studio} sessionId={sessionId} onClose={onClose} />
       <Facts studio={studio} sessionId={sessionId} />
       {studio.me.value?.can.tests === true ? <SaveTest studio={studio} sessionId={sessionId} /> : null}
       <Delete studio={studio} conversation={conversation} onClose={onClose} />

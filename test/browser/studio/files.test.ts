@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
+import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt, treeOf } from '../../support/browser/look.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
@@ -43,6 +44,13 @@ beforeAll(async () => {
           yield { type: 'data', data: { content: pixel.toString('base64').repeat(20), note: 'short' } }
         },
       }),
+      letter: workflow({
+        async run({ ask }) {
+          await ask('draws', 'a dot')
+          return 'It is sent.'
+        },
+      }),
+      brief: agent({ sideEffects: false, run: () => 'Yes.' }),
     },
   )
 })
@@ -154,6 +162,50 @@ test('pictures are drawn from what the key may read; all else is text and what s
   await expect.poll(() => page.url()).toContain(json.run_id)
   expect(await endOf(visited)).toEqual(nothingWrong)
 })
+
+test('the files of a session are also those that runs inside its turns made, with whose they are', async () => {
+  const headers = { 'x-api-key': key }
+  const { json } = await server.call('POST', '/api/v1/agents/letter/run', { input: 'go' }, headers)
+  const { page, ...visited } = await open(`/studio/s/${json.session_id}`)
+  await page.getByText('It is sent.').waitFor()
+  await page.getByRole('button', { name: 'Session…' }).click()
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.getByText('Save dot.png').waitFor()
+  expect(await files.getByRole('listitem').count()).toBe(5)
+  expect(await files.getByRole('listitem').first().textContent()).toMatch(/^Save dot\.png .*made by draws, run …/)
+  expect(await files.getByRole('button', { name: 'Read earlier ones' }).count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
+  const saved = page.waitForEvent('download')
+  await files.getByRole('button', { name: 'Save dot.png' }).click()
+  expect((await saved).suggestedFilename()).toBe('dot.png')
+  await files.getByRole('link').first().click()
+  await page.getByRole('heading', { name: 'draws' }).waitFor()
+  expect(page.url()).toContain('/studio/member/run_')
+  expect(await endOf(visited)).toEqual(nothingWrong)
+})
+
+test('of a very long session the newest files are listed, and earlier ones when they are asked for', async () => {
+  const headers = { 'x-api-key': key }
+  const data = pixel.toString('base64')
+  const parts = [{ type: 'file', media_type: 'image/png', name: 'first.png', data }]
+  const first = { input: { parts } }
+  const { json } = await server.call('POST', '/api/v1/agents/brief/run', first, headers)
+  const { session_id } = json
+  const ask = () => server.call('POST', '/api/v1/agents/brief/run', { input: 'And?', session_id }, headers)
+  for (let turns = 0; turns < 1000; turns += 20)
+    for (const { status } of await Promise.all(Array.from({ length: 20 }, ask))) expect(status).toBe(200)
+  const { page, ...visited } = await open(`/studio/s/${session_id}`)
+  await page.getByRole('button', { name: 'Session…' }).click()
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.getByText('Only the newest runs were read.').waitFor()
+  expect(await files.getByRole('listitem').count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
+  await files.getByRole('button', { name: 'Read earlier ones' }).click()
+  await files.getByText('Save first.png').waitFor()
+  expect(await files.getByText('Only the newest').count()).toBe(0)
+  await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Files')
+  expect(await endOf(visited)).toEqual(nothingWrong)
+}, 90_000)
 
 test('what the server says of a file stays with the file and the text, until it is taken away', async () => {
   const { page, ...visited } = await open()
