@@ -28,7 +28,7 @@ export function Graph({ nodes, edges, label, selected }: GraphProps): JSX.Elemen
   const layout = useMemo(() => layOut(nodes, edges), [nodes, edges])
   const labels = new Map(nodes.map((node) => [node.id, node.label]))
   const leadsTo = Map.groupBy(edges, ({ from }) => from)
-  const size = { width: `${layout.width}px`, height: `${layout.height}px`, zoom: textScale() }
+  const size = { width: `${layout.width}px`, height: `${layout.height}px`, zoom: textScale.value }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled to by keys
     <figure class="graph" aria-label={label} tabIndex={0}>

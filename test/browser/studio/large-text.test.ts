@@ -63,6 +63,26 @@ describe.each([
   })
 })
 
+const drawn = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))'
+
+test('text of another size, set after the page has come, is not cut or covered', async () => {
+  const viewport = { width: 1440, height: 900 }
+  const { page, end } = await visit(chromium, studio.server.url, '/docs', { viewport })
+  const browser = await page.context().newCDPSession(page)
+  const resize = async (text: number) => {
+    await browser.send('Page.setFontSizes', { fontSizes: { standard: text, fixed: text } })
+    await page.evaluate(drawn)
+  }
+  const look = async () => {
+    await resize(32)
+    const larger = await outOfReach(page)
+    await resize(16)
+    return [...larger, ...(await outOfReach(page))]
+  }
+  expect(await onEachPage(page, look)).toEqual({})
+  expect(await end()).toEqual(nothingWrong)
+})
+
 /* As WCAG 2.2 has it in 1.4.12. */
 const spaced = `(() => {
   const sheet = new CSSStyleSheet()

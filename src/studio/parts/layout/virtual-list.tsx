@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { textScale } from './narrow.ts'
 
 /** An array, or something as long of which parts are not there yet. */
@@ -49,8 +49,7 @@ const around = 8
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
   const { items, keyOf, active, render, renderMissing, placeOf, returns, role, label } = props
-  const scale = useMemo(textScale, [])
-  const rowHeight = props.rowHeight * scale
+  const rowHeight = props.rowHeight * textScale.value
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
   const keyAt = (place: number) => {
@@ -68,10 +67,14 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
       old.first === first && old.last === last && old.isAtTop === isAtTop ? old : { first, last, isAtTop },
     )
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of one list are always as high
+  const before = useRef(rowHeight)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: nothing else in it changes
   useLayoutEffect(() => {
     const element = box.current
     if (element === null) return
+    // The same rows are in view.
+    element.scrollTop *= rowHeight / before.current
+    before.current = rowHeight
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     element.addEventListener('scroll', measure, { passive: true })
@@ -79,7 +82,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
       observer.disconnect()
       element.removeEventListener('scroll', measure)
     }
-  }, [])
+  }, [rowHeight])
 
   const returned = useRef(returns)
   useLayoutEffect(() => {
