@@ -2,6 +2,9 @@ import { useEffect, useMemo } from 'preact/hooks'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 
+/** In place of the conversation, of a run that is looked at without one. */
+export const alone = { wasAnswered: async () => false }
+
 /** Whoever calls it is drawn again when anything in the runs changes; parts inside have to call it too. */
 export function heed(...runs: readonly OpenedRun[]): void {
   for (const { run, events, tree, isMissing, error } of runs)

@@ -8,7 +8,7 @@ import { CompactList } from '../run/compact.tsx'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
-import { heed } from './asides.ts'
+import { alone, heed } from './asides.ts'
 import { factsOf, textOf } from './compare.ts'
 
 interface LaneProps {
@@ -17,8 +17,6 @@ interface LaneProps {
   opened: OpenedRun
   children?: ComponentChildren
 }
-
-const alone = { wasAnswered: async () => false }
 
 /** One of the two runs: how it goes, its steps, what it asks, and what it says. */
 export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element {

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import { Parts } from '../conversation/parts.tsx'
+import { Waiting } from '../conversation/waiting.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
-import { heed, useAsides } from './asides.ts'
+import { alone, heed, useAsides } from './asides.ts'
 import { aboutRun } from './diff-page.tsx'
 import { piecesOf } from './member-pieces.ts'
 import { Part as Section } from './part.tsx'
@@ -14,12 +15,29 @@ import { Part as Section } from './part.tsx'
 /** A run as the conversation that it was: what it was told, the tools and members that it called, and what it said, in order. */
 export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   const address = studio.address.value
-  const [opened] = useAsides(studio, address.page === 'member' ? [address.runId] : [])
+  const [waitsIn, setWaitsIn] = useState<string>()
+  const title = useRef<HTMLHeadingElement>(null)
+  const [opened, outer] = useAsides(
+    studio,
+    address.page === 'member' ? [address.runId, ...(waitsIn ? [waitsIn] : [])] : [],
+  )
+  const present = opened?.run.value
+  const parent = present?.status === 'input_required' ? present.parent_run_id : null
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
+  useEffect(() => {
+    const reading = new AbortController()
+    setWaitsIn(undefined)
+    if (parent !== null) {
+      outermost(studio, parent, reading.signal).then(setWaitsIn, () => {
+        // What it waits for is told, and the run around it is a link.
+      })
+    }
+    return () => reading.abort()
+  }, [studio, parent])
   if (opened === undefined) return null
   heed(opened)
-  const { runId, run, events } = opened
-  const present = run.value
+  if (outer !== undefined) heed(outer)
+  const { runId, events } = opened
   const trouble = aboutRun(opened)
   const [told] = present?.messages ?? []
   const urlOf = (id: string) => studio.urlOf({ page: 'member', runId: id })
@@ -28,7 +46,9 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   )
   return (
     <div class="two">
-      <h2>{present?.entity_id ?? 'Run'}</h2>
+      <h2 ref={title} tabIndex={-1}>
+        {present?.entity_id ?? 'Run'}
+      </h2>
       {trouble && <p role="alert">{trouble}</p>}
       {present && (
         <p class="bar">
@@ -47,7 +67,27 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
           {parts && partsOf(parts)}
         </Section>
       ))}
+      {present?.status !== 'input_required' ? null : outer?.run.value?.status === 'input_required' ? (
+        <Waiting
+          studio={studio}
+          conversation={alone}
+          run={outer.run.value}
+          answer={undefined}
+          onAnswered={() => title.current?.focus()}
+        />
+      ) : (
+        <p>Waits: {present.waiting.map(({ prompt }) => prompt).join(', ')}</p>
+      )}
       {present?.error && <p class="failure">{present.error.message}</p>}
     </div>
   )
+}
+
+/** The turn: what a run inside waits for is answered there, with all else that the turn waits for. */
+async function outermost({ client }: Studio, runId: string, signal: AbortSignal): Promise<string> {
+  for (let at = runId; ; ) {
+    const { parent_run_id: parent } = await client.runs.get(at, { signal })
+    if (parent === null) return at
+    at = parent
+  }
 }

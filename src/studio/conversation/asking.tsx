@@ -12,6 +12,8 @@ export type Asked = Run['waiting'][number]
 interface AskingProps {
   keys: Keys
   asked: Asked
+  /** Where the run is that asks, if it is inside the one that waits. */
+  from: string | undefined
   given: GivenAnswer | undefined
   mayAnswer: boolean
   isSending: boolean
@@ -19,7 +21,7 @@ interface AskingProps {
 }
 
 /** One request. It never takes the focus by itself. */
-export function Asking({ keys, asked, given, mayAnswer, isSending, onAnswer }: AskingProps): JSX.Element {
+export function Asking({ keys, asked, from, given, mayAnswer, isSending, onAnswer }: AskingProps): JSX.Element {
   const card = useRef<HTMLFieldSetElement>(null)
   const { kind, tool, prompt, data, call_id = '' } = asked
   const isOpen = given === undefined && !isSending && mayAnswer
@@ -29,6 +31,11 @@ export function Asking({ keys, asked, given, mayAnswer, isSending, onAnswer }: A
         <strong>{tool ?? prompt}</strong> {tool === undefined ? '' : prompt}
       </legend>
       {data === undefined ? null : <JsonTree value={data} />}
+      {from === undefined ? null : (
+        <p>
+          <a href={from}>The conversation that asks</a>
+        </p>
+      )}
       {mayAnswer ? null : <p class="about">This key may not answer it.</p>}
       {given === undefined ? null : (
         <p class="bar">

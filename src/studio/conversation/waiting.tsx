@@ -62,6 +62,7 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
             key={call_id}
             keys={studio.keys}
             asked={data === undefined ? asked : { ...asked, data }}
+            from={asked.child_run_id && studio.urlOf({ page: 'member', runId: asked.child_run_id })}
             given={answers[call_id]}
             mayAnswer={mayAnswer}
             isSending={isSending}

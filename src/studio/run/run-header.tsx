@@ -61,7 +61,10 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
         </>
       )}
       {run === undefined || run.parent_run_id === null ? null : (
-        <a href={urlOf(run.parent_run_id)}>inside another run</a>
+        <>
+          <a href={urlOf(run.parent_run_id)}>inside another run</a>
+          {studio.isFile ? null : <a href={studio.urlOf({ page: 'member', runId })}>its conversation</a>}
+        </>
       )}
       <button type="button" class="quiet close" onClick={onClose} aria-label="Close the run">
         <Icon name="close" />

@@ -14,6 +14,7 @@ import type { Row, RunTree } from '../state/run-tree.ts'
 import type { Studio } from '../state/studio.ts'
 import { CompactList } from './compact.tsx'
 import { EventList } from './event-list.tsx'
+import { Inside } from './inside.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { ReplayBar } from './replay-bar.tsx'
 import { RunGraph } from './run-graph.tsx'
@@ -77,11 +78,7 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
       )}
       {mode.value === 'Events' || step === undefined || chosenEvents === undefined ? null : (
         <>
-          {step.childRunId === undefined ? null : (
-            <p class="child">
-              <a href={urlOf(step.childRunId)}>The run inside this step</a>
-            </p>
-          )}
+          <Inside studio={studio} step={step} around={chosen === runId ? undefined : chosen} urlOf={urlOf} />
           <LiveInspector
             studio={studio}
             runId={chosen}

@@ -55,11 +55,6 @@ export function Inspector(props: InspectorProps): JSX.Element {
   return (
     <section class="inspector" aria-label={`${step.kind}: ${step.label}`}>
       <p class="facts">{factsOf(step, records).join(' · ')}</p>
-      {step.childRunId === undefined || studio.isFile ? null : (
-        <p>
-          <a href={studio.urlOf({ page: 'member', runId: step.childRunId })}>The whole conversation of {step.label}</a>
-        </p>
-      )}
       {call !== undefined && !mayPrompts ? (
         <p class="about">
           The prompt, the tools and the settings of the call are for keys with the scope <code>prompts</code>.

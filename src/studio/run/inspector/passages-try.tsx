@@ -5,7 +5,7 @@ import { knowledgeLimits } from '../../../core/knowledge/limits.ts'
 import type { SearchAnswer } from '../../../wire/knowledge.ts'
 import { Hits, whereOf } from '../../parts/hits.tsx'
 import { readFilters } from '../../state/address.ts'
-import { messageOf } from '../../state/message-of.ts'
+import { useAttempt } from '../../state/attempt.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
 
@@ -13,24 +13,19 @@ import type { Studio } from '../../state/studio.ts'
 export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<'retrieval'> }): JSX.Element {
   const { query, mode = 'hybrid', limit, filters, collection, results } = search
   const [found, setFound] = useState<SearchAnswer>()
-  const [problem, setProblem] = useState('')
+  const { problem, attempt } = useAttempt()
   const ask = async (form: HTMLFormElement) => {
     const fields = new FormData(form)
     const wanted = readFilters(String(fields.get('filters')).trim() || undefined)
-    try {
-      if (typeof wanted === 'string') throw new Error(wanted)
-      const settings = {
-        explain: true,
-        mode: searchModes.find((one) => one === fields.get('mode')),
-        limit: Number(fields.get('limit')) || undefined,
-        filters: wanted,
-        collection,
-      }
-      setFound(await studio.client.knowledge.search(query, settings))
-      setProblem('')
-    } catch (error) {
-      setProblem(messageOf(error))
+    if (typeof wanted === 'string') throw new Error(wanted)
+    const settings = {
+      explain: true,
+      mode: searchModes.find((one) => one === fields.get('mode')),
+      limit: Number(fields.get('limit')) || undefined,
+      filters: wanted,
+      collection,
     }
+    setFound(await studio.client.knowledge.search(query, settings))
   }
   const then = new Map(results.map(({ chunk_id, rank }, place) => [chunk_id, rank ?? place + 1]))
   const hits = found?.results.map((result, place) => {
@@ -50,7 +45,8 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
         aria-label="Search again"
         onSubmit={(event) => {
           event.preventDefault()
-          void ask(event.currentTarget)
+          const form = event.currentTarget
+          attempt(() => ask(form))
         }}
       >
         <label>
