@@ -22,6 +22,7 @@ function forgetful(): {
     now: () => 0,
     logger: silentLogger,
     work,
+    tell: work,
     onLost: () => {},
     onGone: () => {},
   })

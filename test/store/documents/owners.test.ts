@@ -58,6 +58,30 @@ describePostgres('processes that write documents', () => {
   const rows = async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].count)
   const ofGeneration = (generation: number) => rows(`SELECT count(*) FROM chunk WHERE chunk_generation = ${generation}`)
 
+  it('tell that they live while short works wait for each other and for locks', async () => {
+    const quick: Timers = {
+      set: (callback) => setTimeout(callback, 10),
+      clear: (timer) => clearTimeout(timer as never),
+    }
+    const store = await open({ timers: quick, deadAfterMs: 60_000 })
+    await reserve(store, 1)
+    const key = await rows('SELECT max(owner_key) AS count FROM knowledge_owner')
+    const beats = () => rows(`SELECT beat AS count FROM knowledge_owner WHERE owner_key = ${key}`)
+    await expect.poll(beats).toBeGreaterThan(1)
+    const holder = new Client({ connectionString: place.url })
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query(`BEGIN; LOCK TABLE ${place.name}.work`)
+    const waiting = Promise.allSettled(['a', 'b', 'c'].map((name) => store.works?.take(name)))
+    const isWaiting = () =>
+      rows(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO work%'`)
+    await expect.poll(isWaiting).toBe(1)
+    const before = await beats()
+    await expect.poll(beats).toBeGreaterThan(before + 5)
+    await holder.query('ROLLBACK')
+    expect((await waiting).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+  })
+
   it('keep what a living one is writing, and remove what a dead one has begun, which can not publish then', async () => {
     const [dead, living] = [await open({ timers: still }), await open()]
     const { key } = await living.ensureCollection('c', embedding)

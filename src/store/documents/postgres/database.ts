@@ -8,6 +8,7 @@ import type { Connection, Plan, Sql } from '../../postgres/connection.ts'
 import { toStoreError } from '../../postgres/failure.ts'
 import { isCancelled, Pools } from '../../postgres/pools.ts'
 import type { Limits, PostgresOptions } from '../../postgres/settings.ts'
+import { SteadyConnection } from '../../postgres/steady-connection.ts'
 import { openSchema } from '../../sessions/postgres/schema/open.ts'
 import { steps } from '../../sessions/postgres/schema/steps.ts'
 import { Owner } from './owner.ts'
@@ -54,14 +55,15 @@ export interface KnowledgeDatabase {
 
 const usualDeadAfterMs = 15_000
 const usualSearchMs = 2_000
-/** Besides those of the sessions. */
+const beatLimits = { statementMs: 2_000, answerMs: 2_500 }
+/** Besides those of the sessions, and with one for signs of life. */
 const atMost = { read: 2, search: 2, vectors: 2, work: 1, bulk: 1 }
 
 export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeDatabase {
   const { schema = 'agentserve', connections = 'direct', logger = silentLogger, space = '' } = options
   const { deadAfterMs = usualDeadAfterMs, searchMs = usualSearchMs, timers = systemTimers } = options
   const listeners: { lost?: () => void; gone?: () => void }[] = []
-  let opened: { pools: Pools; owner: Owner } | undefined
+  let opened: { pools: Pools; owner: Owner; control: SteadyConnection } | undefined
   let opening: Promise<void> | undefined
   let users = 0
 
@@ -110,16 +112,19 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
       await pools.close().catch(() => undefined)
       throw error
     }
+    // Works may wait for each other longer than others wait for a sign of life.
+    const control = new SteadyConnection(() => pools, 'knowledge control', beatLimits)
     const owner = new Owner({
       deadAfterMs,
       timers,
       now: () => performance.now(),
       logger,
       work: (does) => pools.work(does),
+      tell: (use) => control.use(use),
       onLost: () => tell('lost'),
       onGone: () => tell('gone'),
     })
-    opened = { pools, owner }
+    opened = { pools, owner, control }
   }
 
   return {
@@ -153,6 +158,7 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
       if (closing)
         await closeAll(
           () => closing.owner.close(),
+          () => closing.control.close(),
           () => closing.pools.close(),
         )
     },

@@ -11,6 +11,8 @@ export interface OwnerOptions {
   now: () => number
   logger: Logger
   work<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** For one short statement, which waits for nothing else of this process. */
+  tell<T>(use: (sql: Sql) => Promise<T>): Promise<T>
   /** What was reserved belongs to an owner that is dead. */
   onLost: () => void
   /** Owners are gone: what they left behind can be removed, and what they did taken. */
@@ -26,6 +28,17 @@ interface Other {
   owner_key: number
   beat: number
   dead_after_ms: number
+}
+
+const updateBeat = `WITH own AS (
+    UPDATE knowledge_owner SET beat = beat + 1, beat_at = clock_timestamp() WHERE owner_key = $1 AND dead_at IS NULL RETURNING 1)
+  SELECT (SELECT count(*) FROM own) AS mine,
+    (SELECT json_agg(json_build_object('owner_key', owner_key, 'beat', beat, 'dead_after_ms', dead_after_ms))
+      FROM knowledge_owner WHERE owner_key <> $1 AND dead_at IS NULL AND left_at IS NULL) AS others`
+
+interface BeatRow {
+  mine: number
+  others: Other[] | null
 }
 
 /**
@@ -143,24 +156,13 @@ export class Owner {
     const owner = await this.#key
     if (owner === undefined) return
     const sentMs = this.#options.now()
-    const { mine, others } = await this.#options.work(async (sql) => ({
-      mine: await sql.run(
-        `UPDATE knowledge_owner SET beat = beat + 1, beat_at = clock_timestamp()
-         WHERE owner_key = $1 AND dead_at IS NULL`,
-        [owner],
-      ),
-      others: await sql.all<Other>(
-        `SELECT owner_key, beat, dead_after_ms FROM knowledge_owner
-         WHERE owner_key <> $1 AND dead_at IS NULL AND left_at IS NULL`,
-        [owner],
-      ),
-    }))
-    if (mine === 0) {
+    const [row] = await this.#options.tell((sql) => sql.all<BeatRow>(updateBeat, [owner]))
+    if (row?.mine !== 1) {
       this.#forget(owner)
       return
     }
     let gone = 0
-    for (const other of this.#silent(others, sentMs)) if (await this.#declareDead(other)) gone++
+    for (const other of this.#silent(row.others ?? [], sentMs)) if (await this.#declareDead(other)) gone++
     if (gone > 0) this.#options.onGone()
   }
 
