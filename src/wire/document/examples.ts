@@ -5,15 +5,12 @@
 import { auditExamples } from './audit-examples.ts'
 import { chunkId, documentId, knowledgeExamples, passage, question } from './knowledge-examples.ts'
 import { openaiExamples } from './openai-examples.ts'
+import { protocolExamples } from './protocol-examples.ts'
 import { scheduleExamples } from './schedule-examples.ts'
+import { answer, at, later, runId, sessionId, usage } from './shared-values.ts'
+import { testExamples } from './test-examples.ts'
 
-const at = '2026-01-05T09:30:00.000Z'
-const later = '2026-01-05T09:30:02.410Z'
-const sessionId = 'ses_01kcz6t8d0m0x4zq'
-const runId = 'run_01kcz6t8d1m0x4zr'
-const usage = { input_tokens: 412, output_tokens: 38, total_tokens: 450 }
 const cost = { usd: 0, as_of: null, local: true }
-const answer = 'At most 10 MB [1].'
 
 const run = {
   run_id: runId,
@@ -34,7 +31,6 @@ const run = {
   replaced_by: null,
   again_of: null,
 }
-const openaiModel = { id: 'docs', object: 'model', created: 1767605400, owned_by: 'agentserve' }
 const sessionHead = {
   session_id: sessionId,
   name: null,
@@ -142,42 +138,13 @@ const agent = {
   knowledge: true,
   streaming: true,
 }
-const message = {
-  messageId: 'm-1',
-  role: 'user',
-  agentId: 'echo',
-  contextId: 'support-4711',
-  parts: [{ type: 'text', content: 'Hello there' }],
-}
-const task = {
-  taskId: runId,
-  status: 'completed',
-  messages: [{ ...message, messageId: 'msg_01kcz6t8d3m0x4zv', role: 'assistant' }],
-}
 
-const completion = { id: 'chatcmpl-01kcz6t8d3m0x4zv', created: 1_790_000_000, model: 'docs' }
 const fact = {
   fact_id: 'fact_3Gv0wXqk9L2a',
   content: 'Prefers tea to coffee.',
   agent_id: 'helper',
   run_id: runId,
   created_at: at,
-}
-
-const chatMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello there' }] }
-const officialMessage = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello there' }] } }
-
-const testResult = {
-  name: 'test/request-size',
-  passed: true,
-  flaky: false,
-  passes: 1,
-  times: 1,
-  score: null,
-  score_by_scorer: {},
-  usage,
-  cost: null,
-  duration_ms: 41,
 }
 
 export const examples: Readonly<Record<string, unknown>> = {
@@ -294,35 +261,6 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   AgentList: { agents: [agent], count: 1 },
   ...knowledgeExamples,
-  SavedTest: {
-    agentserve: 'session-test/1',
-    entity: 'docs',
-    tools: 'recorded',
-    turns: [
-      {
-        input: [{ type: 'text', text: question }],
-        model_calls: [{ prompt_hash: 'q0m3Yb1f2cX9sKp7Vd5nTw', text: answer, finish_reason: 'stop', usage }],
-        expect: { status: 'completed', content: answer, tool_calls: [] },
-      },
-    ],
-  },
-  SaveTestRequest: { session_id: sessionId, name: 'request-size' },
-  ProjectTest: { name: 'test/request-size', entity: 'docs', turns: 1, problem: null },
-  ProjectTestList: { tests: [{ name: 'test/request-size', entity: 'docs', turns: 1, problem: null }] },
-  RunTestsRequest: { names: ['test/request-size'] },
-  TestEvent: {
-    type: 'result',
-    differences: [],
-    notes: [],
-    problem: null,
-    updated: false,
-    scores: [],
-    judge_usage: null,
-    ...testResult,
-  },
-  KeptTestRuns: {
-    runs: [{ at, mode: 'replay', commit: '3f0c1a9be2d4', changed: false, results: [testResult] }],
-  },
   Me: {
     user_id: 'ann',
     key_id: 'ann-laptop',
@@ -338,60 +276,9 @@ export const examples: Readonly<Record<string, unknown>> = {
     error: { code: 'session_not_found', message: `There is no session '${sessionId}'.` },
     request_id: 'req_01kcz6t8d4m0x4zw',
   },
-  JSONRPC2Request: { jsonrpc: '2.0', method: 'sendMessage', id: '1', params: { message } },
-  JSONRPC2Response: { jsonrpc: '2.0', id: '1', result: { task } },
-  JSONRPC2Failure: { jsonrpc: '2.0', id: '1', error: { code: -32602, message: 'agent not found: nobody' } },
-  A2AStreamEvent: { type: 'content', content: 'Hello ' },
-  A2ARpcRequest: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: officialMessage },
-  A2ASendRequest: officialMessage,
-  OpenAIModel: openaiModel,
-  OpenAIModels: { object: 'list', data: [openaiModel] },
-  OpenAIErrorBody: {
-    error: {
-      message: "There is no agent, team or workflow 'other'.",
-      type: 'invalid_request_error',
-      param: 'model',
-      code: 'model_not_found',
-    },
-  },
-  McpRequest: {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: 'ask_echo', arguments: { message: 'hello' }, _meta: { progressToken: 'ask-1' } },
-  },
-  McpMessage: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: answer }] } },
-  McpFailure: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'Unknown tool: ask_nobody' } },
-  ChatRequest: { id: 'demo-chat', messages: [chatMessage], trigger: 'submit-message' },
-  ChatChunk: { type: 'text-delta', id: '0', delta: 'Hello ' },
-  ChatCompletionRequest: { model: 'docs', messages: [{ role: 'user', content: 'hello there' }] },
-  ChatCompletion: {
-    ...completion,
-    object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop', logprobs: null }],
-    usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
-    agentserve: { run_id: runId, session_id: sessionId, sources: [] },
-  },
-  ChatCompletionChunk: {
-    ...completion,
-    object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
-  },
+  ...testExamples,
+  ...protocolExamples,
   ...openaiExamples,
   ...auditExamples,
   ...scheduleExamples,
-  ChatStop: {},
-  ChatStopped: { success: true },
-  AgUiInput: {
-    threadId: 'demo-thread',
-    runId: 'demo-run-1',
-    protocolVersion: '1.0',
-    messages: [{ id: 'u1', role: 'user', content: 'hello there' }],
-    state: {},
-    tools: [],
-    context: [],
-    forwardedProps: {},
-  },
-  AgUiEvent: { type: 'TEXT_MESSAGE_CONTENT', messageId: 'msg_01kcz6t8d3m0x4zv_3', delta: 'hello ' },
-  ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },
 }

@@ -1,3 +1,5 @@
+import { runId, sessionId } from './shared-values.ts'
+
 const model = { id: 'docs', object: 'model', created: 1767605400, owned_by: 'agentserve' }
 const conversation = {
   id: 'ses_01kcz6t8d0m0x4zq',
@@ -19,6 +21,8 @@ const message = {
   status: 'completed',
   content: [{ type: 'output_text', text: 'Hello!', annotations: [], logprobs: [] }],
 }
+
+const completion = { id: 'chatcmpl-01kcz6t8d3m0x4zv', created: 1_790_000_000, model: 'docs' }
 
 /** Of the shapes of OpenAI. */
 export const openaiExamples: Record<string, unknown> = {
@@ -87,4 +91,17 @@ export const openaiExamples: Record<string, unknown> = {
   ConversationRequest: { metadata: conversation.metadata },
   Conversation: conversation,
   ConversationDeleted: { id: conversation.id, object: 'conversation.deleted', deleted: true },
+  ChatCompletionRequest: { model: 'docs', messages: [{ role: 'user', content: 'hello there' }] },
+  ChatCompletion: {
+    ...completion,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop', logprobs: null }],
+    usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+    agentserve: { run_id: runId, session_id: sessionId, sources: [] },
+  },
+  ChatCompletionChunk: {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
+  },
 }
