@@ -1,15 +1,8 @@
 export { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
 export type { Json, JsonObject } from '../core/json.ts'
-export type {
-  ChunkerType,
-  FilterOperators,
-  Filters,
-  FilterValue,
-  IngestResult,
-  Reindexing,
-  SearchMode,
-} from '../core/knowledge/knowledge.ts'
+export type { FilterOperators, Filters, FilterValue } from '../core/knowledge/filter.ts'
+export type { ChunkerType, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 export type { CallAnswer, EntityKind, RunStatus, Waiting, WaitingKind } from '../core/run.ts'
 export type { AgainRequest, AgainStarted, KeepRequest, RunKept } from '../wire/again.ts'
 export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
@@ -29,7 +22,6 @@ export type {
   KnowledgeStatus,
   ManyAnswer,
   ManyRequest,
-  SearchAnswer,
 } from '../wire/knowledge.ts'
 export type { LiveEvent } from '../wire/live.ts'
 export type { Me } from '../wire/me.ts'
@@ -47,6 +39,7 @@ export type {
   TestEvent,
 } from '../wire/saved-test.ts'
 export type { Schedule, ScheduleList } from '../wire/schedule.ts'
+export type { SearchAnswer } from '../wire/search.ts'
 export type {
   CreateSessionRequest,
   ForkSessionRequest,

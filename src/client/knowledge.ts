@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
-import type { Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
+import type { Filters } from '../core/knowledge/filter.ts'
+import type { IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 import type {
   ChunkInDocument,
   ChunkList,
@@ -12,8 +13,8 @@ import type {
   ManyAnswer,
   ManyRequest,
   ReindexEvent,
-  SearchAnswer,
 } from '../wire/knowledge.ts'
+import type { SearchAnswer } from '../wire/search.ts'
 import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
 import { toMultipart } from './transport/multipart.ts'

@@ -4,8 +4,8 @@ import { searchModes } from '../core/knowledge/knowledge.ts'
 import { againAfters, againKeeps } from '../core/run.ts'
 import { integer, json, jsonObject, oneOf, said, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { Filters } from './knowledge.ts'
 import { Input, partsOf } from './run.ts'
+import { Filters } from './search.ts'
 
 const maxInstructions = 65_536
 const maxMessages = 10_000

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toJsonSchemas } from '../../src/wire/document/json-schema.ts'
-import { SearchRequest } from '../../src/wire/knowledge.ts'
+import { SearchRequest } from '../../src/wire/search.ts'
 import { someFilters } from '../support/knowledge/filter-comparison.ts'
 
 test('the JSON schema of filters takes what is valid and refuses other operators', () => {

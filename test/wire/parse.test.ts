@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
-import { ContentRequest, ContentSettings, SearchRequest } from '../../src/wire/knowledge.ts'
+import { ContentRequest, ContentSettings } from '../../src/wire/knowledge.ts'
 import { parseBody, parseKnown, parseQuery } from '../../src/wire/parse.ts'
 import { ResumeRequest, RunRequest, RunsQuery } from '../../src/wire/run.ts'
+import { SearchRequest } from '../../src/wire/search.ts'
 import { CreateSessionRequest, ReuseSessionRequest, UpdateSessionRequest } from '../../src/wire/session.ts'
 import { SummaryQuery } from '../../src/wire/summary.ts'
 

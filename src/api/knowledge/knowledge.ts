@@ -10,11 +10,9 @@ import {
   KnowledgeConfig,
   ManyAnswer,
   ManyRequest,
-  SearchAnswer,
-  SearchQuery,
-  SearchRequest,
 } from '../../wire/knowledge.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { SearchAnswer, SearchQuery, SearchRequest } from '../../wire/search.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import type { ApiSettings } from '../route/settings.ts'

@@ -1,5 +1,5 @@
+import type { FilterOperators, Filters, FilterValue } from '../../core/knowledge/filter.ts'
 import { allOf, filterProblem } from '../../core/knowledge/filter.ts'
-import type { FilterOperators, Filters, FilterValue } from '../../core/knowledge/knowledge.ts'
 import { UsageError } from '../command/exit.ts'
 
 /** The longer signs first. */

@@ -1,6 +1,7 @@
 import type { StepEnd } from '../event.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { Filters, SearchMode } from '../knowledge/knowledge.ts'
+import type { Filters } from '../knowledge/filter.ts'
+import type { SearchMode } from '../knowledge/knowledge.ts'
 import type { GivenPart } from '../message.ts'
 import type { AgainAfter } from '../run.ts'
 import type { AgainStart } from './plan.ts'

@@ -4,7 +4,8 @@ import type { Page, PageRequest } from '../page.ts'
 import type { WordGroup } from '../text/bm25.ts'
 import type { ChunkRows, StoredChunk } from './chunk.ts'
 import type { Embedding, TermFrequencies } from './drivers.ts'
-import type { Chunk, ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
+import type { Filters } from './filter.ts'
+import type { Chunk, ChunkerType, DocumentRecord } from './knowledge.ts'
 
 export interface Collection {
   key: number

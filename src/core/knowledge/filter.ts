@@ -1,7 +1,31 @@
 import { AppError, invalid } from '../error.ts'
 import { nearest } from '../text/nearest.ts'
 import { instantOf } from './filter-date.ts'
-import type { FilterOperators, Filters, FilterValue } from './knowledge.ts'
+
+export type FilterValue = string | number | boolean
+
+/** What a value must be like. Of a list in the metadata, one element must pass all of it, and none be what is excluded. */
+export type FilterOperators = {
+  eq?: FilterValue
+  in?: FilterValue[]
+  /** A number, or an ISO date: `2026-01-31`, `2026-01-31T09:30:00Z`. */
+  gt?: number | string
+  gte?: number | string
+  lt?: number | string
+  lte?: number | string
+  /** The text itself, or a text below it: `docs/a` has `docs/a/b.md` below it, not `docs/ab.md`. */
+  prefix?: string
+  /** Also where the key is missing. */
+  ne?: FilterValue
+  not_in?: FilterValue[]
+  /** Whether there is a value; null is none. */
+  exists?: boolean
+}
+
+/** All keys must match; a list matches any of its values. `and` and `or` take lists of filters, `not` takes one. */
+export interface Filters {
+  [key: string]: FilterValue | FilterValue[] | FilterOperators | Filters | Filters[]
+}
 
 const maxFilterTerms = 64
 const maxFilterDepth = 8

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { FileContent } from './drivers.ts'
+import type { Filters } from './filter.ts'
 import type { SourceStatus } from './remote-source.ts'
 import type { Reranking } from './retrieval.ts'
 
@@ -9,31 +10,6 @@ export type SearchMode = (typeof searchModes)[number]
 
 export const chunkerTypes = ['character', 'sentence', 'paragraph', 'markdown', 'code'] as const
 export type ChunkerType = (typeof chunkerTypes)[number]
-
-export type FilterValue = string | number | boolean
-
-/** What a value must be like. Of a list in the metadata, one element must pass all of it, and none be what is excluded. */
-export type FilterOperators = {
-  eq?: FilterValue
-  in?: FilterValue[]
-  /** A number, or an ISO date: `2026-01-31`, `2026-01-31T09:30:00Z`. */
-  gt?: number | string
-  gte?: number | string
-  lt?: number | string
-  lte?: number | string
-  /** The text itself, or a text below it: `docs/a` has `docs/a/b.md` below it, not `docs/ab.md`. */
-  prefix?: string
-  /** Also where the key is missing. */
-  ne?: FilterValue
-  not_in?: FilterValue[]
-  /** Whether there is a value; null is none. */
-  exists?: boolean
-}
-
-/** All keys must match; a list matches any of its values. `and` and `or` take lists of filters, `not` takes one. */
-export interface Filters {
-  [key: string]: FilterValue | FilterValue[] | FilterOperators | Filters | Filters[]
-}
 
 export interface Chunk {
   chunk_id: string

@@ -1,7 +1,7 @@
 import type { Instructions, OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { Duration } from '../../core/duration.ts'
 import type { Json } from '../../core/json.ts'
-import type { Filters } from '../../core/knowledge/knowledge.ts'
+import type { Filters } from '../../core/knowledge/filter.ts'
 import type { ModelChoice } from '../../core/model.ts'
 import type { AgentContext, Emission, RunContext, RunInput } from '../../core/runnable.ts'
 import type { AgentGuardrails } from './guardrails.ts'

@@ -1,3 +1,4 @@
+import type { Filters } from '../../core/knowledge/filter.ts'
 import {
   type Comparison,
   type Condition,
@@ -5,7 +6,6 @@ import {
   isDocumentFilterKey,
   readFilters,
 } from '../../core/knowledge/filter.ts'
-import type { Filters } from '../../core/knowledge/knowledge.ts'
 
 interface Sql {
   sql: string

@@ -1,4 +1,4 @@
-import type { Filters } from '../../core/knowledge/knowledge.ts'
+import type { Filters } from '../../core/knowledge/filter.ts'
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
   | {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatExplanation } from '../../../src/cli/knowledge/explain.ts'
-import type { SearchAnswer } from '../../../src/wire/knowledge.ts'
+import type { SearchAnswer } from '../../../src/wire/search.ts'
 
 const place = { chunk_id: 'chk_1', document_id: 'doc_1', source: 'docs/a.md', line_start: 3, line_end: 9 }
 const hit = {

@@ -3,8 +3,9 @@ import { isAppError } from '../../../src/core/error.ts'
 import type { IngestInput, SearchQuery } from '../../../src/core/knowledge/knowledge.ts'
 import { parseIngest, parseSearch } from '../../../src/service/knowledge/input.ts'
 import { toJsonSchemas } from '../../../src/wire/document/json-schema.ts'
-import { ContentRequest, ManyRequest, SearchRequest } from '../../../src/wire/knowledge.ts'
+import { ContentRequest, ManyRequest } from '../../../src/wire/knowledge.ts'
 import { parseBody } from '../../../src/wire/parse.ts'
+import { SearchRequest } from '../../../src/wire/search.ts'
 
 function complaint(work: () => unknown): string {
   try {

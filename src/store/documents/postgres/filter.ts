@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
+import type { Filters } from '../../../core/knowledge/filter.ts'
 import {
   type Comparison,
   type Condition,
@@ -8,7 +9,6 @@ import {
   readFilters,
 } from '../../../core/knowledge/filter.ts'
 import { instantOf } from '../../../core/knowledge/filter-date.ts'
-import type { Filters } from '../../../core/knowledge/knowledge.ts'
 import { toStored } from './stored-text.ts'
 
 /** One value of a key: the value, and the instant of a text that is a date. */

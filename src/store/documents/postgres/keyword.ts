@@ -1,5 +1,5 @@
 import type { KeywordQuery, Ranking } from '../../../core/knowledge/document-store.ts'
-import type { Filters } from '../../../core/knowledge/knowledge.ts'
+import type { Filters } from '../../../core/knowledge/filter.ts'
 import { maxSearchWords } from '../../../core/knowledge/limits.ts'
 import type { Sql } from '../../postgres/connection.ts'
 import { type CollectionSize, createFrequencies } from '../frequencies.ts'
