@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Filters } from '../core/knowledge/filter.ts'
-import { type filterOperators, filterProblem } from '../core/knowledge/filter.ts'
+import { type Filters, type filterOperators, filterProblem } from '../core/knowledge/filter.ts'
 import { chunkerTypes, searchModes } from '../core/knowledge/knowledge.ts'
 import {
   collectionPattern,

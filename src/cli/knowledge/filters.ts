@@ -1,5 +1,10 @@
-import type { FilterOperators, Filters, FilterValue } from '../../core/knowledge/filter.ts'
-import { allOf, filterProblem } from '../../core/knowledge/filter.ts'
+import {
+  allOf,
+  type FilterOperators,
+  type Filters,
+  type FilterValue,
+  filterProblem,
+} from '../../core/knowledge/filter.ts'
 import { UsageError } from '../command/exit.ts'
 
 /** The longer signs first. */

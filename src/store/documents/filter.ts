@@ -1,7 +1,7 @@
-import type { Filters } from '../../core/knowledge/filter.ts'
 import {
   type Comparison,
   type Condition,
+  type Filters,
   type FilterTest,
   isDocumentFilterKey,
   readFilters,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 
 import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../../src/core/knowledge/document-store.ts'
-import type { Filters } from '../../../src/core/knowledge/filter.ts'
-import { filterProblem } from '../../../src/core/knowledge/filter.ts'
+import { type Filters, filterProblem } from '../../../src/core/knowledge/filter.ts'
 import { rowsOf } from './chunk-rows.ts'
 import { type Filterable, matches } from './plain-filter.ts'
 

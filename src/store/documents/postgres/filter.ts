@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../../core/json.ts'
-import type { Filters } from '../../../core/knowledge/filter.ts'
 import {
   type Comparison,
   type Condition,
   type DocumentFilterKey,
+  type Filters,
   type FilterTest,
   isDocumentFilterKey,
   readFilters,
