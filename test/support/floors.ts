@@ -162,7 +162,10 @@ const homes: readonly Home[] = [
   { library: 'drizzle-orm', at: ['store/'] },
   { library: 'sqlite3', at: ['store/'] },
   { library: 'pg', at: ['store/postgres/'] },
-  { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts', 'knowledge/vectors/indexing.ts'] },
+  {
+    library: '@lancedb/lancedb',
+    at: ['knowledge/vectors/lancedb.ts', 'knowledge/vectors/lance-table.ts', 'knowledge/vectors/indexing.ts'],
+  },
   { library: 'apache-arrow', at: ['knowledge/vectors/arrow.ts'] },
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'jose', at: ['http/tokens/'] },
