@@ -21,6 +21,8 @@ export interface Peer extends Omit<Instance, 'role'> {
   key: number
   /** Changes with each of its beats. Only that it changes means anything. */
   beat: string
+  /** The newest step of the tables that its version knows. */
+  knows: number
 }
 
 export interface Beat {

@@ -1,7 +1,16 @@
 import type { RepeatedEvent } from '../../core/again/plan.ts'
 import { AppError, toAppError } from '../../core/error.ts'
-import type { DataDelta, EmittedEvent, InputRequired, ModelCallEnd, ModelCallStart } from '../../core/event.ts'
+import type {
+  DataDelta,
+  EmittedEvent,
+  InputRequired,
+  ModelCallEnd,
+  ModelCallStart,
+  ReasoningDelta,
+  TextDelta,
+} from '../../core/event.ts'
 import type { RunFold } from '../../core/events/fold.ts'
+import { type AllKnow, sendable } from '../../core/events/newer.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart, UploadedFilePart } from '../../core/message.ts'
 import type { Emission } from '../../core/runnable.ts'
@@ -21,6 +30,7 @@ export interface IntakeOptions {
   recorder: RunRecorder
   prompts: PromptLog
   files: Pick<RunFiles, 'toPart'>
+  allKnow: AllKnow
   isOver: () => boolean
   /** Called with the tokens of each model call. */
   onTokens: (tokens: number) => void
@@ -46,21 +56,19 @@ export class RunIntake {
   /** Gives a promise when the run has to wait. Throws `run_failed` for an invalid event, `run_limit` for too much. */
   take(emission: Emission): Promise<void> | undefined {
     const delta = toDelta(emission)
-    if (delta !== undefined) {
-      this.#budget.addText(delta.text)
-      return delta.text === '' ? this.#yieldNowAndThen() : this.#add(delta, delta.text.length)
-    }
+    if (delta !== undefined) return this.#addDelta(delta)
     if (isFile(emission)) return this.#addFile(emission)
     return this.#addEvent(emission)
   }
 
   /** Adds what the record of another run has. It was checked there, and nothing waits for its answer. */
   async repeat(events: readonly RepeatedEvent[]): Promise<void> {
-    const { fold, recorder, prompts, isOver, onEvent } = this.#options
+    const { fold, recorder, prompts, allKnow, isOver, onEvent } = this.#options
     for (const given of events) {
       if (isOver()) return
-      if (given.type === 'data_delta') continue
-      const event = given.type === 'model_call_start' ? await prompts.record(given) : given
+      const sent = given.type === 'run_resumed' ? given : sendable(given, allKnow)
+      if (sent === undefined || sent.type === 'data_delta') continue
+      const event = sent.type === 'model_call_start' ? await prompts.record(sent) : sent
       if (event.type === 'run_resumed') fold.requests = []
       else fold.add(event)
       const wait = recorder.add(event, JSON.stringify(event).length)
@@ -70,15 +78,32 @@ export class RunIntake {
     await recorder.recorded()
   }
 
-  #addEvent(emission: Emission): Promise<void> | undefined {
+  #addDelta(delta: TextDelta | ReasoningDelta): Promise<void> | undefined {
+    this.#budget.addText(delta.text)
+    return delta.text === '' ? this.#yieldNowAndThen() : this.#add(delta, delta.text.length)
+  }
+
+  #addEvent(emission: Emission, isInstead = false): Promise<void> | undefined {
     const recordable = toRecordable(emission, this.#budget)
     const { event, characters } = recordable
+    const sent = isInstead ? event : sendable(event, this.#options.allKnow)
+    if (sent !== event) return this.#addInstead(sent)
     if (event.type === 'data_delta') return this.#showPartial(event, recordable)
     this.#budget.addEvent(recordable)
     if (event.type === 'model_call_start') return this.#addCall(event, characters)
     if (event.type === 'input_required') return this.#addRequest(event, characters)
     if (event.type === 'model_call_end') this.#endCall(event)
     return this.#add(event, characters)
+  }
+
+  /** In place of an event that not every server knows. */
+  #addInstead(event: EmittedEvent | undefined): Promise<void> | undefined {
+    if (event === undefined) {
+      this.#options.onEvent()
+      return this.#yieldNowAndThen()
+    }
+    const delta = toDelta(event)
+    return delta === undefined ? this.#addEvent(event, true) : this.#addDelta(delta)
   }
 
   /** It reaches live readers only: neither the record nor the fold, and it counts toward no limit of the run. */

@@ -69,6 +69,7 @@ export class RunExecution {
       recorder: this.#recorder,
       prompts,
       files,
+      allKnow: services.peers?.allKnow,
       isOver: () => this.ended,
       onTokens: (tokens) => this.#spendTokens(tokens),
       onEvent: () => this.touch(),

@@ -142,6 +142,8 @@ export class Peers implements RunPeers {
   ended: RunPeers['ended'] = (runId) => this.#remote.ended(runId)
   cancel: RunPeers['cancel'] = (runId, reason, withinMs) => this.#remote.cancel(runId, reason, withinMs)
 
+  allKnow: RunPeers['allKnow'] = (step) => this.#peers.every(({ knows }) => knows >= step)
+
   async ask(runId: string, reason: string): Promise<void> {
     await this.#options.cluster.requestCancel(runId, reason)
   }

@@ -67,6 +67,8 @@ export interface RunPeers {
   cancel(runId: string, reason: string, withinMs: number): Promise<RunRecord | undefined>
   /** Asks for its end. */
   ask(runId: string, reason: string): Promise<void>
+  /** Whether all instances know this step of the tables, as of the last beat: what came with it may be written. */
+  allKnow(step: number): boolean
   /** Readers of runs elsewhere get this error. */
   endTails(failure: AppError): void
 }

@@ -9,7 +9,9 @@ export function testDeath(members: Members): void {
       const { peers, lost } = await a.cluster.beat()
       expect(lost).toBe(false)
       const { role: _role, ...shown } = instanceOf('b')
-      expect(peers).toEqual([{ ...shown, key: expect.any(Number), beat: expect.any(String) }])
+      expect(peers).toEqual([
+        { ...shown, key: expect.any(Number), knows: expect.any(Number), beat: expect.any(String) },
+      ])
       expect((await b.cluster.beat()).peers.map(({ owner }) => owner)).toEqual(['a'])
     })
 

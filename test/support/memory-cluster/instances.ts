@@ -38,7 +38,9 @@ export class Instances {
     return this.#rows
       .filter((row) => row !== self && !row.isDead && !row.hasLeft)
       .map(({ key, owner, address, version, entities, deadAfterMs, beats }) => {
-        return { key, owner, address, version, entities, deadAfterMs, beat: String(beats) }
+        // All are of one version.
+        const knows = Number.MAX_SAFE_INTEGER
+        return { key, owner, address, version, entities, deadAfterMs, knows, beat: String(beats) }
       })
   }
 

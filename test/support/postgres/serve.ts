@@ -20,6 +20,7 @@ export async function serve(
   store: SessionStore,
   owner: string,
   entities: Record<string, Runnable>,
+  times = usualClusterTimes(),
 ): Promise<ServingInstance> {
   const registry = createRegistry()
   for (const [id, entity] of Object.entries(entities)) registry.register(id, entity)
@@ -28,7 +29,7 @@ export async function serve(
   const base = { store, logger: silentLogger, clock: Date.now, timers: systemTimers, owner }
   const self = () => ({ address: null, version: '1', entities: registry.ids(), role: 'server' as const })
   const now = () => performance.now()
-  const peers = new Peers({ ...base, cluster, now, ...usualClusterTimes(), self })
+  const peers = new Peers({ ...base, cluster, now, ...times, self })
   const runs = createRuns({ ...base, registry, requestTimeoutMs: 600_000, bounds: usualLimits(), peers })
   await peers.join(runs)
   peers.serve()

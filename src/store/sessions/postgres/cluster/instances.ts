@@ -50,7 +50,8 @@ interface PeerRow extends Omit<Peer, 'entities' | 'beat'> {
   beat: number
 }
 
-const peerFields = `instance_key AS key, owner, address, app_version AS version, entities, beat, dead_after_ms AS "deadAfterMs"`
+const peerFields = `instance_key AS key, owner, address, app_version AS version, entities, beat, dead_after_ms AS "deadAfterMs",
+  schema_known AS knows`
 const selectPeers = `SELECT ${peerFields} FROM instance WHERE ${isAlive} AND instance_key <> $1 ORDER BY instance_key`
 
 export async function readPeers(sql: Pick<Sql, 'all'>, own: number): Promise<Peer[]> {
