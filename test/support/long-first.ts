@@ -9,6 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const long = [
   'test/e2e/postgres/cluster/chaos.test.ts',
   'test/e2e/documents/guides.test.ts',
+  'test/e2e/data/copy-kills.test.ts',
   'test/e2e/sessions/commands.test.ts',
   'test/e2e/knowledge/kills.test.ts',
   'test/e2e/postgres/cluster/knowledge.test.ts',

@@ -11,6 +11,7 @@ import { sessionsDatabase } from '../../../src/store/sessions/sqlite/schema/data
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { openConnection } from '../../../src/store/sqlite/open-database.ts'
 import { endOf, messageOf, seedOf, started, textEvents } from '../../contract/session-store/builders.ts'
+import { compileCache } from '../../support/compile-cache.ts'
 import { countedWrites, killAt, killSteps } from '../../support/kill-at/kills.ts'
 
 const child = join(import.meta.dirname, '../../support/kill-at/copies-child.ts')
@@ -36,7 +37,11 @@ async function withStore<T>(name: string, work: (store: SessionStore) => Promise
 /** Another process does it in this folder, and is killed at a write; gives the writes that it came to. */
 async function kill(name: string, operation: string, at: number | undefined): Promise<string[]> {
   const log = join(folder, 'log')
-  const env = { PATH: process.env.PATH ?? '', ...killAt({ at, when: join(folder, name, 'armed'), log }) }
+  const env = {
+    PATH: process.env.PATH ?? '',
+    ...compileCache(),
+    ...killAt({ at, when: join(folder, name, 'armed'), log }),
+  }
   const running = spawn(process.execPath, [child, join(folder, name), operation], { env, stdio: 'inherit' })
   const [code, signal] = await once(running, 'exit')
   // How often the file is checkpointed is not the same each time, so the last write may never come.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { compileCache } from '../../support/compile-cache.ts'
 
 const child = join(import.meta.dirname, '../../support/knowledge/full-disk-child.ts')
 /** A small disk needs a mount of its own, which not every system lets a user make. */
@@ -22,7 +23,7 @@ describe.skipIf(!mayMount)('a disk that is full', () => {
       const folder = await mkdtemp(join(tmpdir(), 'full-disk-'))
       const mount = `mount -t tmpfs -o size=64m tmpfs "$1" && exec "$2" --no-warnings "$3" "$1" "$4"`
       const args = ['-rm', 'sh', '-c', mount, 'sh', folder, process.execPath, child, `${left}`]
-      const { stdout } = await promisify(execFile)('unshare', args)
+      const { stdout } = await promisify(execFile)('unshare', args, { env: { ...process.env, ...compileCache() } })
       await rm(folder, { recursive: true })
       const came = JSON.parse(stdout)
       expect(came.full).toMatchObject({ large: full, many: full, reindex: full, check: full })

@@ -1,7 +1,9 @@
+import { flushCompileCache } from 'node:module'
 import { composeKnowledge } from './folder.ts'
 
 /** Ingests documents of many sizes, alone and many at once, into the folder it is told, for ever, and tells what was acknowledged. */
 const [folder = '', from = '0'] = process.argv.slice(2)
+flushCompileCache()
 const knowledge = composeKnowledge(folder)
 await knowledge.open()
 const contentOf = (source: string, at: number, words: number) =>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
+import { compileCache } from '../compile-cache.ts'
 import type { KnowledgeFolder } from './folder.ts'
 
 const child = join(import.meta.dirname, 'ingest-child.ts')
@@ -37,6 +38,7 @@ export async function ingestLongUntilKilled(folder: string, path: string, pieces
 
 async function untilKilled(args: readonly string[], acknowledgements: number): Promise<Acknowledged[]> {
   const process_ = spawn(process.execPath, ['--no-warnings', ...args], {
+    env: { ...process.env, ...compileCache() },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const acknowledged: Acknowledged[] = []

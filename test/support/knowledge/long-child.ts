@@ -1,8 +1,10 @@
+import { flushCompileCache } from 'node:module'
 import { scanFile } from '../../../src/sources/file-content.ts'
 import { composeKnowledge } from './folder.ts'
 
 /** Ingests the file as `long.txt` into the folder, and tells each piece of it that is read. */
 const [folder = '', path = ''] = process.argv.slice(2)
+flushCompileCache()
 const knowledge = composeKnowledge(folder)
 await knowledge.open()
 const file = await scanFile(path, new AbortController().signal)
