@@ -13,7 +13,7 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
   const openAgain = async (cause: ListReplaced): Promise<ClosableTable> => {
     await current.abandon()
     const next = await open()
-    if (next === undefined) throw writtenAnew(cause)
+    if (next === undefined) throw new WrittenAnew(cause)
     current = next
     return next
   }
@@ -33,7 +33,7 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
       if (!(error instanceof ListReplaced)) throw error
       const next = await nextOf(table, error)
       return work(next).catch((again: unknown) => {
-        throw again instanceof ListReplaced ? writtenAnew(again) : again
+        throw again instanceof ListReplaced ? new WrittenAnew(again) : again
       })
     }
   }
@@ -46,16 +46,20 @@ export function reopening(first: ClosableTable, open: () => Promise<ClosableTabl
     counts: () => use((table) => table.counts()),
     count: () => use((table) => table.count()),
     missing: () => use((table) => table.missing()),
-    removeGenerations: (generations) => use((table) => table.removeGenerations(generations)),
+    // With a list that is gone, its vectors are.
+    removeGenerations: (generations) =>
+      use((table) => table.removeGenerations(generations)).catch((error: unknown) => {
+        if (!(error instanceof WrittenAnew)) throw error
+      }),
     compact: () => use((table) => table.compact()),
     close: async () => (await last()).close(),
     abandon: async () => (await last()).abandon(),
   }
 }
 
-function writtenAnew(cause: unknown): AppError {
-  return new AppError('unavailable', 'The vectors were written anew. Retry in a moment.', {
-    cause,
-    retryAfterSeconds: 1,
-  })
+/** The list is gone, and there is no other of its name. */
+class WrittenAnew extends AppError {
+  constructor(cause: ListReplaced) {
+    super('unavailable', 'The vectors were written anew. Retry in a moment.', { cause, retryAfterSeconds: 1 })
+  }
 }

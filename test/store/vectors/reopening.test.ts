@@ -11,7 +11,7 @@ function tableOf(count: () => Promise<number>) {
     search: async () => [],
     counts: async () => new Map(),
     missing: async () => [],
-    removeGenerations: async () => {},
+    removeGenerations: async () => void (await count()),
     compact: async () => {},
     count,
     close: async () => void told.push('closed'),
@@ -42,6 +42,15 @@ describe('a list that another server has dropped', () => {
     expect(await errorsOf([table.count(), table.count()])).toMatchObject([retry, retry])
     next = tableOf(async () => 7).table
     expect(await table.count()).toBe(7)
+  })
+
+  it('has nothing left to remove when there is no other, or the next one is gone as well', async () => {
+    for (const next of [undefined, gone().table]) {
+      const table = reopening(gone().table, async () => next)
+      expect(await errorsOf([table.removeGenerations([1])])).toEqual([undefined])
+    }
+    const broken = reopening(tableOf(() => Promise.reject(new Error('broken'))).table, async () => undefined)
+    await expect(broken.removeGenerations([1])).rejects.toThrow('broken')
   })
 
   it('tells them to retry when the next one is gone as well', async () => {
