@@ -3,6 +3,7 @@ import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import { hashedList, keywordList } from '../../core/knowledge/lists.ts'
 import { askedTitles, isAskedTitle } from '../../core/text/asked-titles.ts'
 import { editDistance } from '../../core/text/edit-distance.ts'
+import { meantBy } from '../../core/text/idioms.ts'
 import { queryWordsOf } from '../../core/text/query-words.ts'
 import { nearlySameWord, sameWord } from '../../core/text/same-word.ts'
 import { wordsOf } from '../../core/text/terms.ts'
@@ -53,7 +54,9 @@ export interface KnownWords {
  */
 export function fitOf(query: string, hits: readonly SearchHit[], { lists, fused, known }: Found): Fit | undefined {
   if (known === undefined) return undefined
-  const asked = queryWordsOf(query).slice(0, maxSearchWords)
+  const said = queryWordsOf(query)
+  const meant = meantBy(query).filter((word) => !said.includes(word) && known.words.has(word))
+  const asked = [...said, ...meant].slice(0, maxSearchWords)
   const titles = askedTitles(query)
   const isNamed = hits.some((hit) => isAskedTitle(titles, titlesOf(hit).at(-1) ?? ''))
   const texts = hits.slice(0, readHits).map((hit) => [...new Set(wordsOf([...titlesOf(hit), hit.content].join('\n')))])

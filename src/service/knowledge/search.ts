@@ -6,9 +6,10 @@ import {
 } from '../../core/knowledge/document-store.ts'
 import type { Embedders, Embedding, Reranker } from '../../core/knowledge/drivers.ts'
 import type { SearchResult } from '../../core/knowledge/knowledge.ts'
-import { keywordList } from '../../core/knowledge/lists.ts'
+import { hashedList, keywordList, tokenList } from '../../core/knowledge/lists.ts'
 import type { SourceWeights } from '../../core/knowledge/weights.ts'
 import { askedTitles } from '../../core/text/asked-titles.ts'
+import { meantBy } from '../../core/text/idioms.ts'
 import type { KnownWords } from './fit.ts'
 import { countedOnce, type Frequencies } from './frequencies.ts'
 import { fuse, type RankedList, titledFirst, weighed, withoutUnknown } from './fuse.ts'
@@ -108,7 +109,7 @@ export async function searchCollection(
     const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
       // The vectors beside the collection's own are one list of three.
       const asked = {
-        query: settings.query,
+        query: isOfWords(name) ? [settings.query, ...meantBy(settings.query)].join(' ') : settings.query,
         only,
         needed: depth,
         frequencies: weighing,
@@ -155,6 +156,11 @@ export async function searchCollection(
     ...(reranked && { rerank: reranked.reranking }),
   }
   return { results, mode, ...(skipped && { skipped }), ...(trace && { trace }) }
+}
+
+/** Models read a question as it is asked. */
+function isOfWords(list: string): boolean {
+  return list === hashedList || list === tokenList
 }
 
 /** The vectors to search, by the name of their list. */

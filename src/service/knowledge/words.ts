@@ -1,6 +1,7 @@
 import type { Collection, DocumentStore, KeywordQuery, Ranking } from '../../core/knowledge/document-store.ts'
 import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import type { WordGroup } from '../../core/text/bm25.ts'
+import { meantBy } from '../../core/text/idioms.ts'
 import { queryWordsOf } from '../../core/text/query-words.ts'
 import { stemOf } from '../../core/text/stem.ts'
 import { wordsOf } from '../../core/text/terms.ts'
@@ -43,15 +44,19 @@ async function toKeywordQuery(
   query: string,
   frequencies: Frequencies,
 ): Promise<KeywordQuery & { find: string[]; known: KnownWords }> {
-  const asked = queryWordsOf(query).slice(0, maxSearchWords)
-  const inflections = await documents.inflections(key, asked)
+  const said = queryWordsOf(query)
+  const meant = meantBy(query).filter((word) => !said.includes(word))
+  const all = [...said, ...meant].slice(0, maxSearchWords)
+  const inflections = await documents.inflections(key, all)
   const formsOf = (word: string) => [word, ...(inflections.get(word) ?? [])]
-  const known = await frequencies([...new Set(asked.flatMap(formsOf))], [])
+  const known = await frequencies([...new Set(all.flatMap(formsOf))], [])
   const countOf = (words: readonly string[]) =>
     Math.min(
       known.chunks,
       words.reduce((sum, word) => sum + (known.words.get(word) ?? 0), 0),
     )
+  // What is meant counts as far as some text says it so.
+  const asked = all.filter((word) => !meant.includes(word) || countOf(formsOf(word)) > 0)
   const { find, fuzzy } = chooseWords(asked, (word) => countOf(formsOf(word)), known.chunks)
   const similar = await Promise.all(
     fuzzy.map(async (word) =>

@@ -25,6 +25,29 @@ describe('a word of the question that some document has', () => {
   })
 })
 
+describe('a question in other words than documents have', () => {
+  it('finds what they call it, and is no worse where they do not', async () => {
+    const knowledge = await place.open()
+    const others = Array.from(
+      { length: 30 },
+      (_, at) => `## Siren ${at}\n\nTurn the handle of siren ${at}, then listen to it.\n`,
+    )
+    await knowledge.ingestMany([
+      { source: 'sirens.md', content: others.join('\n'), collection: 'sirens' },
+      { source: 'alarms.md', content: '# Alarms\n\nTo disable a siren, press F2.\n', collection: 'sirens' },
+      { source: 'sirens.md', content: others.join('\n'), collection: 'only-sirens' },
+    ])
+    const query = 'How do I turn a siren off?'
+    for (const mode of ['hybrid', 'keyword'] as const) {
+      const { results, trace } = await knowledge.search({ query, mode, collection: 'sirens', trace: true })
+      expect(results[0]?.source).toBe('alarms.md')
+      expect(trace?.fit?.words.map(({ word }) => word)).toEqual(['turn', 'siren', 'disable'])
+    }
+    const { trace } = await knowledge.search({ query, collection: 'only-sirens', trace: true })
+    expect(trace?.fit?.words.map(({ word }) => word)).toEqual(['turn', 'siren'])
+  })
+})
+
 describe('a query that is the heading of a section', () => {
   it('finds that section first by words and by both, however often others say the words', async () => {
     const knowledge = await place.open()
