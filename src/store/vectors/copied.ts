@@ -4,7 +4,7 @@ import { byteaForm, toBinaryArray } from './binary.ts'
 import { copyOf } from './copy.ts'
 import type { VectorDatabase } from './database.ts'
 import { explaining, ListReplaced } from './failure.ts'
-import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
+import { generationsOf } from './generations.ts'
 import type { List } from './lists.ts'
 import type { ClosableTable } from './pgvector.ts'
 
@@ -98,14 +98,7 @@ export function copiedTable(
         return (await copy.table).search(...asked)
       }
     },
-    counts: () => explained(() => countByGeneration(database.read, list)),
-    count: () => explained(() => countAll(database.read, list)),
-    missing: () => explained(() => missingGenerations(database.read, list)),
-    async removeGenerations(generations) {
-      assertGenerations(generations)
-      if (generations.length > 0)
-        await explained(() => database.work((sql) => removeRows(sql, list, generations), 'bulk'))
-    },
+    ...generationsOf(database, list),
     compact: async () => (await copy.table).compact(),
     close,
     async abandon() {

@@ -3,7 +3,7 @@ import { halfvecForm, toBinary, toBinaryArray } from './binary.ts'
 import type { VectorDatabase } from './database.ts'
 import type { Extension } from './extension.ts'
 import { explaining } from './failure.ts'
-import { assertGenerations, countAll, countByGeneration, missingGenerations, removeRows } from './generations.ts'
+import { assertGenerations, generationsOf } from './generations.ts'
 import { hnswIndex, type IndexOptions } from './hnsw.ts'
 import type { List } from './lists.ts'
 import { type Asked, nearestStatements } from './nearest.ts'
@@ -104,14 +104,7 @@ export function pgvectorTable(
       const query = toBinary(vector, dimensions, form)
       return explained(async () => (await find({ query, limit, generations }, brief)).map(toHit))
     },
-    counts: () => explained(() => countByGeneration(database.read, list)),
-    count: () => explained(() => countAll(database.read, list)),
-    missing: () => explained(() => missingGenerations(database.read, list)),
-    async removeGenerations(generations) {
-      assertGenerations(generations)
-      if (generations.length > 0)
-        await explained(() => database.work((sql) => removeRows(sql, list, generations), 'bulk'))
-    },
+    ...generationsOf(database, list),
     /**
      * The database removes deleted rows by itself; it plans searches by what it knows of the table. Never waits for a build of
      * the index, which would wait for this transaction.
