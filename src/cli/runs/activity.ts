@@ -1,4 +1,4 @@
-import type { RunEvent, SourceEvent } from '../../core/event.ts'
+import type { RunEvent, SourceEvent, StepEnd } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { RunStatus, Usage, Waiting, WaitingKind } from '../../core/run.ts'
 import type { ShownFile } from '../terminal/message-text.ts'
@@ -64,9 +64,7 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
         type: 'tool_result',
         callId: event.call_id,
         name: terminalLine(event.name),
-        error: event.error === undefined ? undefined : terminalLine(event.error.message),
-        durationMs: event.duration_ms,
-        ...(event.output !== undefined && { whole: event.output }),
+        ...endOf(event),
       }
     case 'step_start':
       return { type: 'step_start', stepId: event.step_id, name: terminalLine(event.name) }
@@ -75,9 +73,7 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
         type: 'step_end',
         stepId: event.step_id,
         status: event.status,
-        error: event.error === undefined ? undefined : terminalLine(event.error.message),
-        durationMs: event.duration_ms,
-        ...(event.output !== undefined && { whole: event.output }),
+        ...endOf(event),
       }
     case 'model_call_start':
       return { type: 'model_call', model: event.model }
@@ -88,6 +84,12 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
     default:
       return undefined
   }
+}
+
+/** What the ends of tool calls and of steps have in common. */
+function endOf({ error, output, duration_ms: durationMs }: Pick<StepEnd, 'error' | 'output' | 'duration_ms'>) {
+  const message = error === undefined ? undefined : terminalLine(error.message)
+  return { error: message, durationMs, ...(output !== undefined && { whole: output }) }
 }
 
 export function toQuestion(request: Waiting): Question {
