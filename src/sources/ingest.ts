@@ -9,6 +9,7 @@ import { unreadable } from '../core/knowledge/filter.ts'
 import type { DocumentRecord, IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
 import { inParts } from '../runtime/batches.ts'
 import { scanFile } from './file-content.ts'
+import { sendAlone, sendPart } from './ingest-part.ts'
 
 export type SourceItem = Pick<IngestItem, 'content' | 'content_hash'> & { source: string; name: string }
 
@@ -136,26 +137,36 @@ async function ingestGroup(
   group: readonly File[],
   { dryRun }: IngestFiles,
 ): Promise<IngestOutcome[]> {
-  const known = await target.many(group.map(({ source, hash }) => ({ source, name: source, content_hash: hash })))
+  const send = (items: readonly SourceItem[]) => target.many(items)
+  const hashes = group.map(({ source, hash }) => ({ source, name: source, content_hash: hash }))
+  const known = await sendPart(send, hashes)
   if (dryRun) return [...known]
   const outcomes = new Map(known.map((outcome) => [outcome.source, named(outcome)]))
+  const stored = new Map(known.map(({ source, document_id }) => [source, document_id]))
   const needed = group.filter(({ source }) => outcomes.get(source)?.outcome === 'needed')
   const isSmallText = ({ bytes }: File) => bytes.length <= largeBytes && isUtf8(bytes)
   const { together = [], alone = [] } = Object.groupBy(needed, (file) => (isSmallText(file) ? 'together' : 'alone'))
   const sent = inParts(together, bytesPerPart, ({ bytes }) => bytes.length).map(async (part) => {
     const items = part.map(({ source, bytes }) => ({ source, name: source, content: bytes.toString('utf8') }))
-    for (const outcome of await target.many(items)) outcomes.set(outcome.source, named(outcome))
+    for (const outcome of await sendPart(send, items)) {
+      outcomes.set(outcome.source, named(ofFirst(outcome, stored.get(outcome.source) ?? null)))
+    }
   })
   await Promise.allSettled(sent)
   await Promise.all(sent)
   for (const { source, bytes } of alone)
-    outcomes.set(source, await ingestOne(target, source, () => target.one(source, bytes)))
-  const stored = new Map(known.map(({ source, document_id }) => [source, document_id]))
+    outcomes.set(source, await ingestOne(target, source, () => sendAlone(source, () => target.one(source, bytes))))
   const settled = group.flatMap(({ source, changedMs }) => {
     const outcome = outcomes.get(source)
     return outcome ? forgetting(target, outcome, stored.get(source) ?? null, changedMs) : []
   })
   return Promise.all(settled)
+}
+
+/** Of content that was new: a request that was late had stored it, before it was sent again. */
+function ofFirst(outcome: IngestOutcome, earlierId: string | null): IngestOutcome {
+  if (outcome.outcome !== 'unchanged') return outcome
+  return { ...outcome, outcome: earlierId === null ? 'added' : 'replaced' }
 }
 
 async function ingestLong(
@@ -169,7 +180,9 @@ async function ingestLong(
     const [known] = await target.many([{ source, name: source, content_hash: file.hash }])
     documentId = known?.document_id ?? null
     if (known !== undefined && (dryRun || known.outcome !== 'needed')) return named(known)
-    return (await target.file?.(source, file)) ?? target.one(source, await readFile(path))
+    return (
+      (await target.file?.(source, file)) ?? sendAlone(source, async () => target.one(source, await readFile(path)))
+    )
   })
   return dryRun ? outcome : forgetting(target, outcome, documentId, changedMs)
 }
