@@ -1,3 +1,4 @@
+import { shownBytes } from '../../core/limits.ts'
 import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
@@ -21,7 +22,7 @@ export const command: CommandModule<ConnectOptions> = {
       })
       progress.end()
       if (options.json) printJson({ file, bytes })
-      else say(`Wrote ${megabytes(bytes)} MB to ${terminalLine(file)}.`)
+      else say(`Wrote ${shownBytes(bytes)} to ${terminalLine(file)}.`)
     } finally {
       progress.end()
     }

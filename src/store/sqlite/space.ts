@@ -1,5 +1,6 @@
 import { open, rm, statfs } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
+import { shownBytes } from '../../core/limits.ts'
 import type { WriteConnection } from '../upkeep/shrinking.ts'
 
 /** Space left for other writes. */
@@ -12,7 +13,7 @@ export async function assertSpace(folder: string, bytes: number, what: string): 
   if (free >= bytes + marginBytes) return
   throw new AppError(
     'storage_full',
-    `${what} needs ${toMegabytes(bytes + marginBytes)} MB, but only ${toMegabytes(free)} MB are free in '${folder}'. Free some space, or use another disk.`,
+    `${what} needs ${shownBytes(bytes + marginBytes)}, but only ${shownBytes(free)} are free in '${folder}'. Free some space, or use another disk.`,
   )
 }
 
@@ -40,8 +41,4 @@ export async function probeSpace(path: string): Promise<void> {
 export async function writeAgain(writer: WriteConnection): Promise<void> {
   const [row] = await writer.all('PRAGMA user_version')
   await writer.all(`PRAGMA user_version = ${Number(row?.user_version)}`)
-}
-
-function toMegabytes(bytes: number): string {
-  return Math.ceil(bytes / 1024 ** 2).toLocaleString('en')
 }

@@ -46,6 +46,8 @@ test('doctor --check counts what is there, and also while a server runs', async 
   await server.stop()
   expect(code).toBe(0)
   expect(storage[0]?.message).toContain('12 sessions, 12 runs, 0 files; no damage')
+  const sizes = storage.map(({ message }) => message?.match(/[\d.]+ \w+(?=, of which)/)?.[0])
+  expect(sizes).toEqual(storage.map(() => expect.stringMatching(/^[1-9][\d.]* [KM]B$/)))
   expect(findings.at(-1)).toMatchObject({
     check: 'knowledge',
     state: 'ok',

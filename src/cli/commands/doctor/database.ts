@@ -1,5 +1,6 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
 import { messageOf } from '../../../core/error.ts'
+import { shownBytes } from '../../../core/limits.ts'
 import { databaseOf, databaseOfKnowledge } from '../../../server/database/database.ts'
 import { countDatabase, type Examination, examineDatabase } from '../../../server/storage.ts'
 import { count } from '../../terminal/count.ts'
@@ -75,12 +76,12 @@ export function whereVectorsAre({ extension, lists }: NonNullable<Examination['v
 
 function tables({ schema, tables }: Examination['status']): Finding {
   const { name, applied, known, missing, waiting, strange } = schema
-  const megabytes = Math.round(tables.reduce((sum, { bytes }) => sum + bytes, 0) / 1_000_000)
+  const size = shownBytes(tables.reduce((sum, { bytes }) => sum + bytes, 0))
   if (strange !== null)
     return wrong('tables', `step ${strange} of schema ${name} is of a newer version`, 'install a newer agentserve')
   if (missing === 0) {
     const later = waiting.length === 0 ? '' : `; agentserve storage upgrade applies step ${waiting.join(', ')}`
-    return ok('tables', `schema ${name}, step ${applied} of ${known}, ${megabytes} MB${later}`)
+    return ok('tables', `schema ${name}, step ${applied} of ${known}, ${size}${later}`)
   }
   const message = `schema ${name} has ${applied === null ? 'no tables yet' : `only ${known - missing} of ${known} steps`}`
   return warning('tables', message, 'start a server, or run agentserve storage prepare')

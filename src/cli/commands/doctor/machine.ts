@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { shownBytes } from '../../../core/limits.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 const neededNode = [22, 19] as const
@@ -32,7 +33,7 @@ export async function checkLibrary(
 export async function checkDisk(folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
-  const message = `${Math.round(free / 1024 ** 2).toLocaleString('en')} MB are free`
+  const message = `${shownBytes(free)} are free`
   const fix = 'free some space, or move the data folder and name it with --data'
   if (free < tooLittleBytes) return wrong('disk', message, fix)
   return free < littleBytes ? warning('disk', message, fix) : ok('disk', message)

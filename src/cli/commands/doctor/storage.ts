@@ -1,4 +1,5 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
+import { shownBytes } from '../../../core/limits.ts'
 import { checkFile, compactFiles, type FileState, storageFiles } from '../../../server/storage.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
@@ -34,13 +35,13 @@ export async function* compactStorage(config: ResolvedConfig): AsyncGenerator<Fi
   }
   for (const file of before) {
     const { bytes } = await checkFile(file, false)
-    yield ok('storage', `${file.path}: ${megabytes(file.bytes)} MB before, ${megabytes(bytes)} MB now`)
+    yield ok('storage', `${file.path}: ${shownBytes(file.bytes)} before, ${shownBytes(bytes)} now`)
   }
 }
 
 function describeSound({ path, bytes, freeBytes, counts }: FileState, whole: boolean): Finding {
   const counted = Object.entries(counts).map(([name, count]) => `, ${count} ${name}`)
-  const message = `${path}: ${megabytes(bytes)} MB, of which ${megabytes(freeBytes)} MB are free${counted.join('')}${whole ? '; no damage' : ''}`
+  const message = `${path}: ${shownBytes(bytes)}, of which ${shownBytes(freeBytes)} are free${counted.join('')}${whole ? '; no damage' : ''}`
   if (freeBytes < tellFreeBytes || freeBytes < bytes * tellFreeShare) return ok('storage', message)
   return warning(
     'storage',

@@ -1,3 +1,4 @@
+import { shownBytes } from '../../../core/limits.ts'
 import type { DatabaseStatus } from '../../../server/storage.ts'
 import { exit } from '../../command/exit-codes.ts'
 import { hint } from '../../terminal/called-as.ts'
@@ -51,10 +52,6 @@ function showTables({ version, role, schema, instances, tables }: DatabaseStatus
   const head = ['INSTANCE', 'STATE', 'LAST BEAT', 'RUNNING', 'QUEUED', 'ROLE', 'VERSION', 'KNOWS', 'ADDRESS', 'OWNER']
   if (shown.length > 0) print(`\n${formatTable(head, shown)}`)
   if (tables.length === 0) return
-  const sizes = tables.map(({ name, rows, bytes }) => [name, rows === null ? '-' : String(rows), megabytes(bytes)])
-  print(`\n${formatTable(['TABLE', 'ROWS (ABOUT)', 'MB'], sizes)}`)
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1)
+  const sizes = tables.map(({ name, rows, bytes }) => [name, rows === null ? '-' : String(rows), shownBytes(bytes)])
+  print(`\n${formatTable(['TABLE', 'ROWS (ABOUT)', 'SIZE'], sizes)}`)
 }
