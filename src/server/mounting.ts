@@ -3,6 +3,7 @@ import { apiRouteGroups } from '../api/routes.ts'
 import { studioDocs, studioRoutes } from '../api/server/studio.ts'
 import { needsKey } from '../config/needs-key.ts'
 import type { ResolvedServerConfig } from '../config/types.ts'
+import { credentialOf } from '../core/access/security-scheme.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Kernel } from '../http/kernel.ts'
 import { fixedPath, type RouteGroup } from '../http/meeting.ts'
@@ -119,8 +120,8 @@ export function createMounting(options: MountingOptions): Mounting {
   const mcp = createMcpEndpoint()
   const path = servedStudio(server)
   const { healthPath } = server
-  const studio =
-    path === undefined ? undefined : { path, prefix, a2aPrefix: a2a.prefix, healthPath, version: about.version }
+  const places = { prefix, a2aPrefix: a2a.prefix, healthPath, version: about.version }
+  const studio = path === undefined ? undefined : { path, ...places, credential: credentialOf(tokenIssuer) }
   const own: Route[] = []
 
   function createMcpEndpoint(): McpEndpoint | undefined {

@@ -1,10 +1,10 @@
-import { escapeHtml, pageHead } from './html.ts'
+import { escapeHtml, pageHead, question } from './html.ts'
 
 /** The files of swagger-ui-dist that the page needs. */
 export const swaggerFiles: readonly string[] = ['swagger-ui-bundle.js', 'swagger-ui.css']
 
-/** `studioPath`: undefined where the studio is not served. */
-export function docsPage(studioPath: string | undefined): string {
+/** `studioPath`: undefined where the studio is not served. `credential`: what callers are asked for. */
+export function docsPage(studioPath: string | undefined, credential: string): string {
   const studio = studioPath === undefined ? '' : escapeHtml(studioPath)
   return `<!doctype html>
 <html lang="en" data-studio="${studio}">
@@ -20,10 +20,10 @@ ${pageHead('agentserve: API')}
 </header>
 <main>
 <form id="key" hidden>
-<label for="key-value">This server asks for an API key.</label>
+<label for="key-value">${question(credential)}</label>
 <input id="key-value" type="password" autocomplete="current-password" required>
 <button type="submit">Show the documentation</button>
-<p id="key-refused" role="alert" hidden>The server does not know this key.</p>
+<p id="key-refused" role="alert" hidden>The server does not take this ${credential.replace('API ', '')}.</p>
 </form>
 <section id="try" aria-labelledby="try-title" hidden>
 <h2 id="try-title">Run an agent</h2>
@@ -61,11 +61,11 @@ const shade = () => document.documentElement.classList.toggle('dark-mode', dark.
 dark.addEventListener('change', shade)
 shade()
 
-const headers = (more) => (key === undefined ? { ...more } : { ...more, 'X-API-Key': key })
+const headers = (more) => (key === undefined ? { ...more } : { ...more, Authorization: 'Bearer ' + key })
 
 const withKey = (request) => {
   const own = new URL(request.url, location.href).origin === location.origin
-  if (own && key !== undefined) request.headers['X-API-Key'] = key
+  if (own && key !== undefined) request.headers.Authorization = 'Bearer ' + key
   return request
 }
 
@@ -118,7 +118,7 @@ const quoted = (text) => "'" + text.replaceAll("'", "'\\\\''") + "'"
 function tell() {
   const { path, body } = request()
   const lines = ['curl ' + quoted(location.origin + path), "  -H 'Content-Type: application/json'"]
-  if (key !== undefined) lines.push('  -H "X-API-Key: $AGENTSERVE_KEY"')
+  if (key !== undefined) lines.push('  -H "Authorization: Bearer $AGENTSERVE_KEY"')
   at('run-curl').textContent = [...lines, '  -d ' + quoted(body)].join(' \\\\\\n')
 }
 

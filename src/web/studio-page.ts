@@ -8,6 +8,8 @@ export interface StudioPlaces {
   a2aPrefix: string
   healthPath: string
   version: string
+  /** What callers are asked for, if anything. */
+  credential: string
 }
 
 /**
@@ -37,8 +39,8 @@ export interface StudioFiles {
 
 /** The page with its script and style. */
 export function studioPage(places: StudioPlaces, { script, imports, style }: StudioFiles): string {
-  const { path, prefix, a2aPrefix, healthPath, version } = places
-  const known = { path, prefix, 'a2a-prefix': a2aPrefix, 'health-path': healthPath, version }
+  const { path, prefix, a2aPrefix, healthPath, version, credential } = places
+  const known = { path, prefix, 'a2a-prefix': a2aPrefix, 'health-path': healthPath, version, credential }
   const data = Object.entries(known).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
   const preloads = imports.map((name) => `<link rel="modulepreload" href="${escapeHtml(`${path}/assets/${name}`)}">\n`)
   return `<!doctype html>

@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
 import { lookAt, treeOf } from '../support/browser/look.ts'
 import { nothingWrong, visit as visitPage } from '../support/browser/visit.ts'
+import { audience, openIssuer } from '../support/issuer.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 const key = 'a-key-for-the-documentation'
@@ -119,7 +120,7 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   expect(await runEcho(page, 'with a key')).toMatchObject({ content: 'with a key' })
   await page.locator('#run button').click()
   await page.locator('#run-answer').getByText('What can you do?').waitFor()
-  expect(await page.locator('#run-curl').textContent()).toContain('-H "X-API-Key: $AGENTSERVE_KEY"')
+  expect(await page.locator('#run-curl').textContent()).toContain('-H "Authorization: Bearer $AGENTSERVE_KEY"')
 
   expect(visit.urls.join(' ') + (await page.evaluate('document.cookie + JSON.stringify(localStorage)'))).not.toContain(
     key,
@@ -127,6 +128,19 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   const { errors, ...rest } = await visit.end()
   const refused = expect.stringContaining('401')
   expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [refused, refused] })
+})
+
+test('with tokens, the page asks for one and works with it', async () => {
+  const issuer = await openIssuer()
+  onTestFinished(() => issuer.stop())
+  const server = await startServer({ auth: { jwt: { issuer: issuer.url, audience } } })
+  onTestFinished(() => server.close())
+  const { page } = await visitDocs(server)
+  await page.getByLabel('This server asks for a token.').fill(await issuer.sign())
+  await page.locator('#key button').click()
+  await page.locator('.opblock').first().waitFor()
+  await page.locator('#run button').click()
+  await page.locator('#run-answer').getByText('What can you do?').waitFor()
 })
 
 test('the address of the server leads to the studio, and where it is off to the places of the server', async () => {

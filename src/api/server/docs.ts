@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { credentialOf } from '../../core/access/security-scheme.ts'
 import { AppError } from '../../core/error.ts'
 import { bytes, empty } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
@@ -36,13 +37,13 @@ interface Asset {
 }
 
 /** The interactive documentation: a page around Swagger UI, with all assets from this server. */
-export function docsRoutes({ studioPath }: ApiSettings): DocumentedRoute[] {
+export function docsRoutes({ studioPath, tokenIssuer }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', '/docs', 'getDocs', {
       summary: 'Interactive documentation',
       responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
       errors: [],
-      handle: () => htmlReply(docsPage(studioPath), policy),
+      handle: () => htmlReply(docsPage(studioPath, credentialOf(tokenIssuer)), policy),
     }),
     route('GET', '/docs/assets/:file', 'getDocsAsset', {
       summary: 'Get a file of the documentation page',

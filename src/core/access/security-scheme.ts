@@ -6,6 +6,12 @@ export interface TokenIssuer {
   alone: boolean
 }
 
+/** What a server with `auth` asks its callers for, in the words of its pages. */
+export function credentialOf(issuer: TokenIssuer | undefined): string {
+  if (issuer === undefined) return 'API key'
+  return issuer.alone ? 'token' : 'API key or token'
+}
+
 export type SecurityScheme = 'bearer' | 'apiKey' | 'openId'
 
 /** The names of the schemes by which a caller may prove who it is. */

@@ -39,7 +39,7 @@ const standardHeaders = [
   'Tracestate',
 ]
 const exposed =
-  'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry'
+  'Location, ETag, Retry-After, WWW-Authenticate, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry'
 const none: readonly string[] = []
 const maxAgeSeconds = '600'
 

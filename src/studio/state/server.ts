@@ -8,11 +8,13 @@ export interface Places {
   a2aPrefix: string
   healthPath: string
   version: string
+  /** What the server asks for: `API key`, `token`, or either. */
+  credential: string
 }
 
 export function readPlaces({ dataset }: HTMLElement): Places {
-  const { path = '', prefix = '', a2aPrefix = '', healthPath = '', version = '' } = dataset
-  return { path, prefix, a2aPrefix, healthPath, version }
+  const { path = '', prefix = '', a2aPrefix = '', healthPath = '', version = '', credential = '' } = dataset
+  return { path, prefix, a2aPrefix, healthPath, version, credential }
 }
 
 interface ClientSettings {

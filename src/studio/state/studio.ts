@@ -86,7 +86,8 @@ export class Studio {
     keptKey.forget()
     this.pins.clear()
     this.#connect(undefined)
-    this.error.value = hadKey ? 'The server does not take this key any more.' : ''
+    const lost = this.places.credential.replace('API ', '')
+    this.error.value = hadKey ? `The server does not take this ${lost} any more.` : ''
     this.status.value = 'needs key'
   }
 

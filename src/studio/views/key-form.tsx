@@ -2,13 +2,14 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Studio } from '../state/studio.ts'
 
-/** Asks for the API key, which stays in this page. */
+/** Asks for the key or token, which stays in this page. */
 export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
   const [keeps, setKeeps] = useState(false)
   const [key, setKey] = useState('')
   const [isAsking, setAsking] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
+  const { credential } = studio.places
   const submit = (event: Event) => {
     event.preventDefault()
     setAsking(true)
@@ -21,7 +22,9 @@ export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
     <main class="middle">
       <h1>agentserve studio</h1>
       <form class="key" onSubmit={submit}>
-        <label for="key">This server asks for an API key.</label>
+        <label for="key">
+          This server asks for {credential.startsWith('API') ? 'an' : 'a'} {credential}.
+        </label>
         <input
           id="key"
           ref={field}

@@ -1,7 +1,7 @@
 /** What a status means that a server gives on the routes of each protocol. They add to it what it means there. */
 export const refusals: Readonly<Record<number, string>> = {
-  401: 'The API key is missing or not valid.',
-  403: 'The origin is not allowed, or the key does not have the scope.',
+  401: 'The API key or token is missing or not valid.',
+  403: 'The origin is not allowed, or the key or token does not have the scope.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',

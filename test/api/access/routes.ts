@@ -103,7 +103,14 @@ export function mountedRoutes(): MountedRoute[] {
     fileBytes: 1,
     timeoutMs: 1000,
   }
-  const studio = { path: '/studio', prefix: '/api/v1', a2aPrefix, healthPath: '/health', version: '0' }
+  const studio = {
+    path: '/studio',
+    prefix: '/api/v1',
+    a2aPrefix,
+    healthPath: '/health',
+    version: '0',
+    credential: 'API key',
+  }
   const mcp: McpSettings = {
     path: '/mcp',
     approveByTool: false,

@@ -16,7 +16,7 @@ test('a token of the provider opens the studio for its user, and an expired one 
   await ask('ann', 'the words of ann')
   await ask('bob', 'the words of bob')
   const { page } = await visit(chromium, server.url, '/studio')
-  const field = page.getByLabel(/This server asks for an API key/)
+  const field = page.getByLabel('This server asks for a token.')
   await field.fill(await issuer.sign({ exp: 1_000 }))
   await page.getByRole('button', { name: 'Open' }).click()
   await page.getByText('it has expired').waitFor()

@@ -25,7 +25,7 @@ describe('CORS', () => {
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': app,
       'access-control-expose-headers':
-        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry',
+        'Location, ETag, Retry-After, WWW-Authenticate, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry',
       vary: 'Origin',
     })
     expect(response.headers['access-control-allow-credentials']).toBeUndefined()
