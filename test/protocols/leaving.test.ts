@@ -27,10 +27,10 @@ async function instances(count: number) {
   const all = Array.from({ length: count }, () => {
     const timers = manualTimers()
     const leaving = new Leaving(timers)
-    async function read(replayed: boolean, headers: Record<string, string> = {}) {
+    async function read(replayed: boolean) {
       const controller = new AbortController()
       const handle = { runId: 'run_1', replayed, result: () => run.promise } as unknown as RunHandle
-      const request = { headers, signal: controller.signal } as unknown as HttpRequest
+      const request = { headers: {}, signal: controller.signal } as unknown as HttpRequest
       await leaving.follow(services, request, handle)
       return controller
     }
@@ -85,14 +85,6 @@ describe('the last reader leaves', () => {
     await settled()
     late.abort()
     expect([timers.size, leaving.size, cancel.mock.calls.length]).toEqual([0, 0, 0])
-  })
-
-  test('leaves the run alone with X-On-Disconnect: continue', async () => {
-    const { all, cancel } = await instances(1)
-    const { timers, read } = all[0] as (typeof all)[number]
-    const client = await read(false, { 'x-on-disconnect': 'continue' })
-    client.abort()
-    expect([timers.size, cancel.mock.calls.length]).toEqual([0, 0])
   })
 
   test('says in the log why a run could not be cancelled, but not that it has ended', async () => {
