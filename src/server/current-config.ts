@@ -2,7 +2,9 @@ import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Timer, Timers } from '../core/time.ts'
 import { createSerial } from '../runtime/serial.ts'
+import type { Act } from '../service/audit/audit.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
+import { configName } from './folders.ts'
 import { ingestSources } from './knowledge/ingest-sources.ts'
 import { RemoteSources } from './remote/remote-sources.ts'
 
@@ -140,4 +142,10 @@ export class CurrentConfig {
       this.#options.logger.error({ error }, 'dispose failed')
     }
   }
+}
+
+/** The act of reading the config again. */
+export function reloadOf(config: ResolvedConfig): Act {
+  const name = configName(config)
+  return { action: 'config.reload', ...(name !== undefined && { object: { kind: 'file', id: name } }) }
 }

@@ -12,11 +12,11 @@ import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
 import { createTokens } from '../http/tokens/tokens.ts'
 import { systemTimers } from '../runtime/timers.ts'
-import { type Act, serverActor } from '../service/audit/audit.ts'
+import { serverActor } from '../service/audit/audit.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { AuditedRequests } from './audited-requests.ts'
-import { CurrentConfig } from './current-config.ts'
+import { CurrentConfig, reloadOf } from './current-config.ts'
 import { databaseOf, databaseOfKnowledge, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
 import { folderRoutes } from './folder/folder-routes.ts'
 import { ownerOf } from './folder/owner.ts'
@@ -295,9 +295,4 @@ export function composeServer(initial: ResolvedConfig, purpose: ServerPurpose): 
     ingested: () => config.ingested(),
     filesToCome: () => config.toCome,
   }
-}
-
-function reloadOf(config: ResolvedConfig): Act {
-  const name = configName(config)
-  return { action: 'config.reload', ...(name !== undefined && { object: { kind: 'file', id: name } }) }
 }
