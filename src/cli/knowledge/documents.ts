@@ -1,12 +1,12 @@
 import type { Client } from '../../client/client.ts'
 import { notFound } from '../../core/error.ts'
 import type { DocumentRecord } from '../../core/knowledge/knowledge.ts'
-import { hint } from '../terminal/called-as.ts'
 import { formatFields } from '../terminal/fields.ts'
 import { printJson, say, write } from '../terminal/output.ts'
 import { formatTable } from '../terminal/table.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { shownTime, tableTime } from '../terminal/when.ts'
+import { whatIsEmpty } from './empty.ts'
 
 interface Options {
   collection: string | undefined
@@ -42,7 +42,7 @@ export async function listDocuments(client: Client, { collection, json, signal }
       ])
   }
   if (json) return
-  if (rows.length === 0) say(`The knowledge base is empty. Add documents with ${hint('ingest')}.`)
+  if (rows.length === 0) say(whatIsEmpty())
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 
