@@ -31,7 +31,7 @@ const floors: Record<string, Floor> = {
   },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
-  wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
+  wire: { rooms: [...ground, 'schema'], folders: ['protocols copies', '.', 'document'] },
   http: { rooms: ground, folders: ['.', 'security', 'tokens', 'body'] },
   store: {
     rooms: ground,

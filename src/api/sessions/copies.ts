@@ -9,9 +9,6 @@ import { json, stream } from '../../http/reply.ts'
 import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import { Pace } from '../../runtime/yield.ts'
 import type { Costs, Idempotency, Services, SessionPiece } from '../../service/services.ts'
-import { jsonAnswer } from '../../wire/document/route-doc.ts'
-import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { ForkSessionRequest, Session } from '../../wire/session.ts'
 import {
   CopyReader,
   CopyWriter,
@@ -19,7 +16,10 @@ import {
   ExportQuery,
   ImportQuery,
   SessionCopyLine,
-} from '../../wire/session-copy.ts'
+} from '../../wire/copies/session-copy.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { ForkSessionRequest, Session } from '../../wire/session.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { etagOf } from '../route/etag.ts'
 import { readIdempotency, streamWithIdempotency } from '../route/idempotency.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { id, integer, moment } from '../schema/request-field.ts'
-import { component } from './document/component.ts'
-import { Fact } from './fact.ts'
+import { id, integer, moment } from '../../schema/request-field.ts'
+import { component } from '../document/component.ts'
+import { Fact } from '../fact.ts'
 import { SessionCopyLine } from './session-copy.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { JsonObject } from '../core/json.ts'
-import type { RunRecord } from '../core/run.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { RunRecord } from '../../core/run.ts'
 
 /* What a later version may add to the runs of a copy. It is kept, so that a later version finds it again. */
 
