@@ -79,6 +79,8 @@ const studio = defineConfig({
   inputOptions: {
     // Nothing imports the entry from outside: what lazy parts share with it stays in its file.
     preserveEntrySignatures: false,
+    // Of the library that compares texts only one of its ways: the others are made when it is loaded.
+    treeshake: { moduleSideEffects: [{ test: /node_modules\/diff\//, sideEffects: false }] },
     // \`h('p', null, 'text')\` is shorter than \`jsx('p', { children: 'text' })\`.
     transform: {
       jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },

@@ -1,4 +1,4 @@
-import { diffLists } from './list-diff.ts'
+import { diffArrays } from 'diff'
 
 /** A stretch of an answer: in both, only in the earlier one, or only in the later one. */
 export interface Stretch {
@@ -15,9 +15,14 @@ const maxEditLength = 2_000
  */
 export function diffAnswers(before: string, after: string, maxEdits: number = maxEditLength): Stretch[] {
   for (const pieces of [/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu, /[^\n]*\n|[^\n]+/g]) {
-    const changes = diffLists(before.match(pieces) ?? [], after.match(pieces) ?? [], maxEdits)
+    const changes = diffArrays(before.match(pieces) ?? [], after.match(pieces) ?? [], { maxEditLength: maxEdits })
     if (changes === undefined) continue
-    return joined(changes.map(({ kind, items }) => ({ kind, text: items.join('') })))
+    return joined(
+      changes.map(({ added, removed, value }) => ({
+        kind: added ? 'new' : removed ? 'gone' : 'same',
+        text: value.join(''),
+      })),
+    )
   }
   return joined([
     { kind: 'gone', text: before },
