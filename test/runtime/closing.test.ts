@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAll } from '../../src/runtime/close-all.ts'
-import { oneUse } from '../../src/runtime/one-use.ts'
+import { oneUse } from '../../src/runtime/once.ts'
 
 test('everything is closed, one after the other, also after one that fails; the first failure is thrown', async () => {
   const closed: string[] = []

@@ -1,6 +1,6 @@
 import type { VectorStore } from '../../core/knowledge/drivers.ts'
 import { closeAll } from '../../runtime/close-all.ts'
-import { oneUse } from '../../runtime/one-use.ts'
+import { oneUse } from '../../runtime/once.ts'
 import { type CopyOptions, copiedTable, copyName } from './copied.ts'
 import type { VectorDatabase } from './database.ts'
 import { lookForExtension } from './extension.ts'

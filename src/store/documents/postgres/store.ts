@@ -1,7 +1,7 @@
 import { notFound } from '../../../core/error.ts'
 import type { DocumentStore } from '../../../core/knowledge/document-store.ts'
 import { closeAll } from '../../../runtime/close-all.ts'
-import { oneUse } from '../../../runtime/one-use.ts'
+import { oneUse } from '../../../runtime/once.ts'
 import { chunkReads } from './chunks.ts'
 import type { KnowledgeDatabase } from './database.ts'
 import { filterSql, Parameters } from './filter.ts'
