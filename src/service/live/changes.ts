@@ -79,6 +79,12 @@ export function watchStore(
     for (const { run_id: runId } of interrupted) hears?.run(runId)
   }
 
+  function tellTakenOver(interrupted: Recovered['interrupted']): void {
+    tellEnded(hearing(), interrupted)
+    // What it had written but not told yet.
+    hearing()?.lists('missed')
+  }
+
   function startRun(start: RunStart) {
     const starting = inner.startRun(start)
     if (isQuiet) return starting
@@ -92,7 +98,7 @@ export function watchStore(
 
   const store: SessionStore = {
     ...methodsOf(inner),
-    cluster: cluster && watchTakeovers(cluster, (interrupted) => tellEnded(hearing(), interrupted)),
+    cluster: cluster && watchTakeovers(cluster, tellTakenOver),
     createSession: (seed, claim) =>
       told(inner.createSession(seed, claim), (hears, made) => {
         if ('session' in made) hears.session(seed.session_id)

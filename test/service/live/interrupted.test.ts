@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { StoreCluster } from '../../../src/core/cluster/cluster.ts'
+import type { StoreChange, StoreCluster } from '../../../src/core/cluster/cluster.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { watchStore } from '../../../src/service/live/changes.ts'
+import { type ChangeListener, watchStore } from '../../../src/service/live/changes.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 
 const left = (run_id: string) => ({ interrupted: [{ run_id }], queued: [] })
@@ -17,4 +17,20 @@ it('tells of the runs that a restart and a takeover have ended, while nothing el
   expect((await store.recover('own_1', '')).interrupted).toHaveLength(1)
   await store.cluster?.takeOver(7, '', 100)
   expect(told).toEqual(['run_before', 'run_elsewhere'])
+})
+
+it('says to all after a takeover that the dead may have changed more than they told', async () => {
+  const published: StoreChange[] = []
+  const cluster: Partial<StoreCluster> = {
+    takeOver: async () => ({ interrupted: [], queued: [] }),
+    publish: (change) => void published.push(change),
+    watch: async () => {},
+    isWatched: true,
+  }
+  const { store, changes } = watchStore({ ...memoryStore(), cluster: cluster as StoreCluster })
+  const lists: string[] = []
+  await changes.listen({ lists: (reason: string) => void lists.push(reason) } as unknown as ChangeListener)
+  await store.cluster?.takeOver(7, '', 100)
+  expect(lists).toEqual(['missed'])
+  expect(published).toEqual([{ kind: 'missed' }])
 })

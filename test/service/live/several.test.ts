@@ -143,14 +143,15 @@ describe('the live stream of one server among several', () => {
     expect(resets(reader.items)).toEqual([])
   })
 
-  test('says of the runs of a server that died that they are interrupted', async () => {
+  test('begins anew after a server died, whose last changes nobody told, and ends its followed runs', async () => {
     const { runnable: slow, begun, open: openGate } = gate()
     const [a, b, c] = [await add({ slow }), await add({ slow }), await add({ slow })]
     const { runId } = await a.runs.start(request('slow', 'x', { mode: 'background' }))
     await begun(0)
     const readers = [await open(b, { follow: follow([[runId, 0]]) }), await open(c)]
     a.isStopped = true
-    for (const reader of readers) await world.until(reader.until(hasRun(runId, 'interrupted')))
+    for (const reader of readers) await world.until(reader.until((items) => resets(items).includes('missed')))
+    expect((await c.store.findRun(runId))?.status).toBe('interrupted')
     const hasEnded = (items: readonly LiveItem[]) =>
       items.some((item) => item.type === 'run_event' && item.event.type === 'run_end')
     await world.until(Promise.all(readers.slice(0, 1).map((followed) => followed.until(hasEnded))))

@@ -50,7 +50,10 @@ export class Outbox {
       lines.clear()
       lines.add(missed)
     }
-    lines.add(encodeLine(line))
+    const text = encodeLine(line)
+    // At the end: one that was put before may have been taken back since.
+    lines.delete(text)
+    lines.add(text)
     this.#sendSoon(Math.max(0, this.#sentMs + gatherMs - performance.now()))
   }
 

@@ -28,9 +28,11 @@ export class Wires implements Commits {
   #wake: (wake: Wake) => void = () => {}
   #own = 0
   #peers: ReadonlySet<number> = new Set()
-  /** How many echoes were sent since the connection listens, and how many came back. */
+  /** Echoes are counted, so that one of an earlier connection is not taken for one of this. */
   #sent = 0
+  /** The last one that came back, or that was sent before the connection listened. */
   #echoed = 0
+  #hasHeard = false
   #firstEcho: (() => void) | undefined
   /** Echoes that did not come back, since the last one that did. */
   #unheard = 0
@@ -84,8 +86,8 @@ export class Wires implements Commits {
         for (const received of readPayload(payload)) this.#heard(received)
       },
       listens: () => {
-        this.#sent = 0
-        this.#echoed = 0
+        this.#echoed = this.#sent
+        this.#hasHeard = false
         this.#sendEcho()
       },
       isDeaf: () => this.#setDeaf(true),
@@ -217,10 +219,11 @@ export class Wires implements Commits {
   }
 
   #hearsItself(count: number): void {
-    const isFirst = this.#echoed === 0
-    this.#echoed = Math.max(this.#echoed, count)
+    if (count <= this.#echoed || count > this.#sent) return
+    this.#echoed = count
     this.#unheard = 0
-    if (!isFirst) return
+    if (this.#hasHeard) return
+    this.#hasHeard = true
     this.#setDeaf(false)
     this.wake({ kind: 'missed' })
     this.#firstEcho?.()

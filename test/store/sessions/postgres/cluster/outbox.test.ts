@@ -44,7 +44,13 @@ describe('what an instance sends to others', () => {
     for (const run of ['r', 's', 'r']) outbox.put(2, events(run))
     outbox.put(3, { kind: 'left' })
     await pass(25)
-    expect(sent).toEqual([{ 'to 2': [events('r'), events('s')], 'to 3': [{ kind: 'left' }] }])
+    expect(sent).toEqual([{ 'to 2': [events('s'), events('r')], 'to 3': [{ kind: 'left' }] }])
+  })
+
+  test('ends with what was put last, also when it was put before', async () => {
+    for (const kind of ['watch', 'unwatch', 'watch'] as const) outbox.put(2, { kind })
+    await pass(25)
+    expect(sent).toEqual([{ 'to 2': [{ kind: 'unwatch' }, { kind: 'watch' }] }])
   })
 
   test('fits into payloads of Postgres, or becomes one line that says so', async () => {

@@ -114,6 +114,33 @@ describePostgres('wake-ups by way of Postgres', () => {
     await isTold(a, { kind: 'left', key: 2 })
   })
 
+  test('an echo that comes after another connection listens says nothing of later ones', async () => {
+    const [a, b] = await pair()
+    const channel = await channelOf(1)
+    const echoes: string[] = []
+    admin.on('notification', ({ payload = '' }) =>
+      echoes.push(...payload.split('\n').filter((line) => line.startsWith('o'))),
+    )
+    await admin.query(`LISTEN "${channel}"`)
+    for (let beats = 1; beats <= 3; beats++) {
+      await a.cluster.beat()
+      await vi.waitFor(() => expect(echoes).toHaveLength(beats), { timeout: 5000 })
+    }
+    a.wakes.length = 0
+    listening.cut()
+    await isTold(a, missed)
+    // It was on its way when the connection broke.
+    await admin.query('SELECT pg_notify($1, $2)', [channel, `1\n${echoes[2]}`])
+    await b.cluster.leave()
+    await isTold(a, { kind: 'left', key: 2 })
+    listening.stall()
+    await a.cluster.beat()
+    a.wakes.length = 0
+    await a.cluster.beat()
+    await listening.heal()
+    await isTold(a, missed)
+  })
+
   test('an instance that watches learns that it missed changes while it was cut off', async () => {
     const [a, b] = await pair()
     const changes: StoreChange[] = []
