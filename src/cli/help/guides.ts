@@ -212,7 +212,7 @@ the differences. The exit code is 1 if there are any.`,
     details: `Creates a project in the folder (default: the current one) with an \`agent.config.ts\`, a test, a \`.env.example\` and
 scripts. In a terminal it asks for a template, and asks again before it overwrites a file. Without a terminal the template
 is \`basic\`, and nothing is written if one of its files already exists. A \`package.json\` and a \`.gitignore\` that exist, such as
-those of \`npm init\` and \`npm install\`, keep what they have and get what is missing. Where agentserve is not installed,
+those of \`npm init -y\` and \`npm install agentserve\`, keep what they have and get what is missing. Where agentserve is not installed,
 \`npm create agentserve@latest <folder>\` does the same.
 
 \`basic\` is an agent that answers from your documents, \`knowledge\` shows two ways of answering from documents, \`team\` is a

@@ -119,7 +119,7 @@ describePostgres('agentserve storage', () => {
     const names = tables.map(({ name }: { name: string }) => name)
     expect(names).toEqual(expect.arrayContaining(['instance', 'session', 'run', 'event']))
     expect(tables.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true)
-    expect((await run([])).stdout).toMatch(/\nTABLE +ROWS \(ABOUT\) +MB\n/)
+    expect((await run([])).stdout).toMatch(/\nTABLE +ROWS \(ABOUT\) +SIZE\n/)
   })
 
   test('fails with the reason, and without the password', async () => {
