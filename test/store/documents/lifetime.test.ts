@@ -63,6 +63,26 @@ describePostgres('opening and closing a knowledge base in Postgres', () => {
     expect([names?.status, closed?.status]).toEqual(['rejected', 'fulfilled'])
   })
 
+  it('says soon that a database does not answer, also while nothing else waits for it', async () => {
+    const documents = postgresDocuments(create())
+    await documents.open()
+    await documents.check()
+    proxy.stall()
+    try {
+      const within = AbortSignal.timeout(10_000)
+      const late = new Promise((resolve) => within.addEventListener('abort', () => resolve('late')))
+      const checked = documents.check().then(
+        () => 'passed',
+        (error: { code: string }) => error.code,
+      )
+      expect(await Promise.race([checked, late])).toBe('unavailable')
+    } finally {
+      await proxy.heal()
+    }
+    await expect.poll(() => documents.check().then(() => 'passed'), { timeout: 10_000 }).toBe('passed')
+    await documents.close()
+  })
+
   it('forgets the words of deleted documents also after it was opened again', async () => {
     const documents = postgresDocuments(create())
     await documents.open()

@@ -39,6 +39,8 @@ export interface KnowledgeDatabase {
   /** The same for the nearest vectors. */
   readonly vectors: Sql
   work<T>(work: (sql: Sql) => Promise<T>, kind?: 'work' | 'bulk'): Promise<T>
+  /** Throws when the database can't be written, or does not answer within seconds. */
+  check(): Promise<void>
   /**
    * A transaction for what is under a generation that is not current. Throws `unavailable` when the others took this process for
    * dead: then they remove what it wrote.
@@ -135,6 +137,7 @@ export function knowledgeDatabase(options: KnowledgeDatabaseOptions): KnowledgeD
     search: reading('search'),
     vectors: reading('vectors'),
     work,
+    check: async () => void (await telling(() => now().control.use((sql) => sql.all('SELECT pg_current_xact_id()')))),
     owned: (does, kind) => telling(() => now().owner.owned(does, (own) => now().pools.work(own, kind))),
     connect: (purpose, limits) => telling(() => now().pools.connectPast(purpose, limits)),
     listen: (listener) => void listeners.push(listener),

@@ -27,9 +27,7 @@ export function postgresDocuments(database: KnowledgeDatabase): DocumentStore {
       removal.open()
       return use.open()
     },
-    async check() {
-      await database.work((sql) => sql.all('SELECT 1'))
-    },
+    check: database.check,
     async close() {
       await closeAll(removal.close, use.close)
       keys.forget()
