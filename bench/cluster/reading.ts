@@ -44,7 +44,8 @@ async function reconnect(client: Balanced, run: ToldRun): Promise<Response | und
   await answer.arrayBuffer()
   // A database without space refuses new connections too, also for reads.
   const isFull = answer.status === 507 && client.told.troubles.isDiskFull(fromMs, performance.now())
-  if (answer.status !== 503 && !isFull)
+  // Late: the process was stopped between the connection and the request.
+  if (answer.status !== 503 && answer.status !== 408 && !isFull)
     client.told.wrong(`the events of ${run.name} (${run.runId}) are ${answer.status}`)
   return undefined
 }

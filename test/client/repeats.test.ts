@@ -54,7 +54,8 @@ test('what may be sent again depends on whether twice is once', () => {
   const refused = new AppError('unavailable', 'refused', { cause: { code: 'ECONNREFUSED' } })
   const tooMany = new ServerError('rate_limited', 'slow down', { status: 429, requestId: undefined })
   const failed = new ServerError('run_failed', 'no', { status: 500, requestId: undefined })
-  const table = [lost, answered(), refused, tooMany, failed].map((error) =>
+  const late = new ServerError('request_timeout', 'late', { status: 408, requestId: undefined })
+  const table = [lost, answered(), refused, tooMany, late, failed].map((error) =>
     (['safe', 'keyed', 'never'] as const).map((repeat) => mayRepeat(error, repeat)),
   )
   expect(table).toEqual([
@@ -62,6 +63,7 @@ test('what may be sent again depends on whether twice is once', () => {
     [true, true, false],
     [true, true, true],
     [true, true, true],
+    [true, false, false],
     [false, false, false],
   ])
 })

@@ -23,7 +23,9 @@ export function isAtWork(error: unknown): boolean {
 /** Whether a request with this failure can be repeated safely. */
 export function mayRepeat(error: AppError, repeat: Repeat): boolean {
   const wasNotTaken = error.code === 'rate_limited' || isUndelivered(error)
-  return wasNotTaken || (repeat !== 'never' && isPassing(error))
+  // A server whose process was stopped for a while takes a short request for late. A long one would be late again.
+  const wasLate = repeat === 'safe' && error.code === 'request_timeout'
+  return wasNotTaken || wasLate || (repeat !== 'never' && isPassing(error))
 }
 
 /**
