@@ -42,7 +42,8 @@ async function open(): Promise<TestPostgres> {
       const name = newName()
       await execute(address.url, `CREATE DATABASE ${name}`)
       const own = { url: inDatabase(address.url, name), adminUrl: inDatabase(address.adminUrl, name) }
-      return place(name, own, () => execute(address.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+      // An autovacuum that is at work there may be ended by an administrator alone.
+      return place(name, own, () => execute(address.adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
     },
   }
 }
