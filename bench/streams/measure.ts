@@ -4,16 +4,20 @@ import { inPlace, type Place } from '../postgres/place.ts'
 import { type Shares, withShares } from '../postgres/shares.ts'
 import { closeAll, openStreams, startWaiting } from './open.ts'
 
-/** Of one count of runs. Memory in bytes, after a collection; processor time as a part of a core. */
+/** In bytes, after a collection. `held`: by objects of JavaScript. `resident`: of the process, also what it has freed and kept. */
+export interface Memory {
+  held: number
+  resident: number
+}
+
+/** Of one count of runs. Processor time as a part of a core. */
 export interface Open {
   streams: number
-  /** The instance that has the runs: without runs, with them, and with a reader of each. */
-  emptyBytes: number
-  runsBytes: number
-  streamsBytes: number
-  /** The instance that has no runs: before and with a reader of each. */
-  otherEmptyBytes: number
-  tailsBytes: number
+  /** The instance that has the runs: with them, and with a reader of each. */
+  runs: Memory
+  read: Memory
+  /** The instance that has no runs, with a reader of each. */
+  tails: Memory
   atRest: Shares
   /** While each run is read on its own instance, and while each is read on the other one. */
   onOwn: Shares
@@ -24,25 +28,23 @@ export interface Open {
 export function measureOpen(build: string, streams: number, watchMs: number): Promise<Open> {
   return inPlace(build, async (place) => {
     const { owner, other, pair } = await twoServers(place)
-    const emptyBytes = await residentBytes(owner)
     const runIds = await startWaiting(owner.url, streams)
     await settle()
-    const runsBytes = await residentBytes(owner)
+    const runs = await memoryOf(owner)
     const watch = async () => (await withShares(pair, () => sleep(watchMs))).shares
     const atRest = await watch()
     const own = await openStreams(owner.url, runIds)
     await settle()
-    const streamsBytes = await residentBytes(owner)
+    const read = await memoryOf(owner)
     const onOwn = await watch()
     await closeAll(own)
     await settle()
-    const otherEmptyBytes = await residentBytes(other)
-    const tails = await openStreams(other.url, runIds)
+    const readers = await openStreams(other.url, runIds)
     await settle()
-    const tailsBytes = await residentBytes(other)
+    const tails = await memoryOf(other)
     const onOther = await watch()
-    await closeAll(tails)
-    return { streams, emptyBytes, runsBytes, streamsBytes, otherEmptyBytes, tailsBytes, atRest, onOwn, onOther }
+    await closeAll(readers)
+    return { streams, runs, read, tails, atRest, onOwn, onOther }
   })
 }
 
@@ -52,9 +54,9 @@ async function twoServers(place: Place) {
   return { owner, other, pair: { owner, other, postgres: place.postgres } }
 }
 
-async function residentBytes(server: MeasuredProcess): Promise<number> {
-  await server.ask('heap')
-  return (await server.ask('look')).rssBytes
+async function memoryOf(server: MeasuredProcess): Promise<Memory> {
+  const { heapBytes: held } = await server.ask('heap')
+  return { held, resident: (await server.ask('look')).rssBytes }
 }
 
 const settle = () => sleep(3_000)
