@@ -32,7 +32,8 @@ export async function replaceFile(path: string, data: string | Uint8Array): Prom
   if (earlier !== undefined && !earlier.isFile()) return writeFile(place, data)
   const draft = `${place}.${randomUUID().slice(0, 8)}.part`
   try {
-    await writeFile(draft, data, { flag: 'wx' })
+    // Never readable by more than the earlier one.
+    await writeFile(draft, data, { flag: 'wx', mode: earlier === undefined ? 0o666 : earlier.mode & 0o777 })
     if (earlier !== undefined) await chmod(draft, earlier.mode)
     await rename(draft, place)
   } finally {
