@@ -47,6 +47,15 @@ describePostgres('wake-ups by way of Postgres', () => {
     return rows[0].channel
   }
   const missed = { kind: 'missed' } as const
+  /** The member that listens by way of the proxy, whose connection falls silent. */
+  const noticesSilence = async (a: Member) => {
+    listening.stall()
+    await a.cluster.beat()
+    a.wakes.length = 0
+    await a.cluster.beat()
+    await listening.heal()
+    await isTold(a, missed)
+  }
   const backends = async (purpose: string) =>
     (
       await admin.query(
@@ -99,12 +108,7 @@ describePostgres('wake-ups by way of Postgres', () => {
     await vi.waitFor(hears, { timeout: 10_000 })
     a.cluster.unwatch()
     const before = await backends('listen')
-    listening.stall()
-    await a.cluster.beat()
-    a.wakes.length = 0
-    await a.cluster.beat()
-    await listening.heal()
-    await isTold(a, missed)
+    await noticesSilence(a)
     // That of the other stays.
     await vi.waitFor(async () => {
       const now = await backends('listen')
@@ -133,12 +137,7 @@ describePostgres('wake-ups by way of Postgres', () => {
     await admin.query('SELECT pg_notify($1, $2)', [channel, `1\n${echoes[2]}`])
     await b.cluster.leave()
     await isTold(a, { kind: 'left', key: 2 })
-    listening.stall()
-    await a.cluster.beat()
-    a.wakes.length = 0
-    await a.cluster.beat()
-    await listening.heal()
-    await isTold(a, missed)
+    await noticesSilence(a)
   })
 
   test('an instance that watches learns that it missed changes while it was cut off', async () => {
