@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as Listener, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerRaw, parseError } from './client-error.ts'
 import { CapturedResponse, InjectedRequest } from './inject.ts'
@@ -65,11 +65,16 @@ export function createKernel(options: KernelOptions): Kernel {
   let closed: Promise<void> | undefined
   const stopAccepting = (): Promise<void> => {
     const open = server
-    closed ??= open === undefined ? Promise.resolve() : new Promise((resolve) => open.close(() => resolve()))
+    // Not `open.close`, which cuts idle connections too: the next request of a proxy may be on its way on one of them.
+    closed ??=
+      open === undefined
+        ? Promise.resolve()
+        : new Promise((resolve) => Listener.prototype.close.call(open, () => resolve()))
     return closed
   }
   const shutDown = async (deadlineMs: number): Promise<void> => {
     const closed = stopAccepting()
+    server?.close()
     pipeline.startClosing(() => server?.closeIdleConnections())
     // node counts a connection without any bytes as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()

@@ -136,6 +136,10 @@ test('a drain closes connections after their answer, and answers those that come
     return text(socket)
   }
   const [first, last] = [await open(), await open()]
+  // As in the pool of a proxy: it has been used, and is kept.
+  const kept = await open()
+  kept.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(kept, 'data')
   const closing = server.server.shutdown({ drain: '1s', deadline: 0 })
   // The answer ends with the connection.
   expect(await ask(first)).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s)
@@ -146,6 +150,7 @@ test('a drain closes connections after their answer, and answers those that come
     )
   await expect.poll(refused, { interval: 10 }).toBe('ECONNREFUSED')
   expect(await ask(last)).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await ask(kept)).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s)
   await closing
 })
 
