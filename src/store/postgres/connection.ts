@@ -57,12 +57,14 @@ export class Connection implements Sql {
   readonly client: Client | PoolClient
   readonly #mode: ConnectionMode
   readonly #prelude: string
+  readonly #onAnswer: () => void
 
-  /** `prelude`: the settings that a pooled connection gets with each transaction. */
-  constructor(client: Client | PoolClient, mode: ConnectionMode, prelude: string) {
+  /** `prelude`: the settings that a pooled connection gets with each transaction. `onAnswer`: called when a statement succeeded. */
+  constructor(client: Client | PoolClient, mode: ConnectionMode, prelude: string, onAnswer: () => void) {
     this.client = client
     this.#mode = mode
     this.#prelude = prelude
+    this.#onAnswer = onAnswer
   }
 
   async all<Row = SqlRow>(text: string, params: readonly unknown[] = [], plan?: Plan): Promise<Row[]> {
@@ -76,6 +78,7 @@ export class Connection implements Sql {
   /** Any number of statements without parameters. */
   async exec(text: string): Promise<void> {
     await this.client.query(text)
+    this.#onAnswer()
   }
 
   async begin(options = ''): Promise<void> {
@@ -89,6 +92,7 @@ export class Connection implements Sql {
     const results = (await this.client.query(
       `BEGIN; ${prelude} SELECT pg_current_xact_id()::text AS id, ${upSince} AS since`,
     )) as unknown as { rows: TransactionName[] }[]
+    this.#onAnswer()
     return results.at(-1)?.rows[0] as TransactionName
   }
 
@@ -120,8 +124,10 @@ export class Connection implements Sql {
     this.client.connection.stream.destroy()
   }
 
-  #query(text: string, values: readonly unknown[], plan?: Plan) {
+  async #query(text: string, values: readonly unknown[], plan?: Plan) {
     const name = this.#mode === 'direct' && plan !== 'fresh' ? nameOf(text) : undefined
-    return this.client.query({ name, text, values: values as unknown[] })
+    const result = await this.client.query({ name, text, values: values as unknown[] })
+    this.#onAnswer()
+    return result
   }
 }

@@ -1,4 +1,5 @@
 import { AppError, invalid, isAppError } from '../../core/error.ts'
+import { BusyConnections } from './turns.ts'
 
 /**
  * What an error of Postgres means for a write: `away`: the database can't be reached, and whether the statement was committed
@@ -34,6 +35,9 @@ const byClass: Record<string, Failure> = {
   '57': 'away',
 }
 
+/** Shorter waits would only join the queue again. */
+const busySeconds = 5
+
 /** A character that no text column can hold. */
 const unstorable = '22021'
 
@@ -61,6 +65,11 @@ export function classify(error: unknown): Failure {
 /** The error for the callers of a read or write. It never has the address of the database. */
 export function toStoreError(error: unknown): AppError {
   if (isAppError(error)) return error
+  if (error instanceof BusyConnections)
+    return new AppError('unavailable', 'All connections to the database are at work. Retry in some seconds.', {
+      cause: error,
+      retryAfterSeconds: busySeconds,
+    })
   switch (classify(error)) {
     case 'full':
       return new AppError('storage_full', 'The database has no space left. Nothing was written. Free some space.', {

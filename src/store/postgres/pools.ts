@@ -1,13 +1,14 @@
-import type { Client, Pool } from 'pg'
+import type { Client, Pool, PoolClient } from 'pg'
 import { AppError } from '../../core/error.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Connection, type ConnectionMode, type Sql } from './connection.ts'
 import { classify } from './failure.ts'
-import { configOf, type Limits, type PostgresOptions, toPrelude } from './settings.ts'
+import { configOf, connectMs, type Limits, type PostgresOptions, toPrelude } from './settings.ts'
 import { inTransaction, inWrite, LostCommit, statusOf } from './transaction.ts'
+import { Turns } from './turns.ts'
 
 const attempts = 5
-/** No attempt begins later than this after the first. */
+/** No attempt begins later than this after the first, which begins with a connection. */
 const retryMs = 5_000
 /** The wait for what became of a transaction: longer than the database keeps one whose client is gone. */
 const lookMs = 15_000
@@ -29,8 +30,10 @@ export class Pools {
   readonly #connections: Partial<Record<Kind, number>>
   readonly #statementMs: Partial<Record<Kind, number>>
   readonly #pools = new Map<Kind, Promise<Pool>>()
+  readonly #turns = new Map<Kind, Turns>()
   readonly #underWay = new Set<Promise<unknown>>()
   #closed = false
+  #heardAt = 0
 
   /** `connections`: at most so many, and `statementMs`: how long a statement may take, where they differ from the usual. */
   constructor(
@@ -78,8 +81,8 @@ export class Pools {
 
   /** Reads of one moment: none of them sees what was committed after the first. */
   snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#using('read', (connection) =>
-      inTransaction(connection, read, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    return this.#inTurn('read', () =>
+      this.#using('read', (connection) => inTransaction(connection, read, 'ISOLATION LEVEL REPEATABLE READ READ ONLY')),
     )
   }
 
@@ -88,12 +91,13 @@ export class Pools {
    * whose answer was lost is recognised. `bulk`: one at a time, so that the others don't wait for what takes long.
    */
   work<T>(work: (sql: Sql) => Promise<T>, kind: 'work' | 'bulk' = 'work'): Promise<T> {
-    return this.#tracked(this.#repeating(() => this.#using(kind, (connection) => inWrite(connection, work))))
+    return this.#inTurn(kind, () => this.#repeating(kind, (connection) => inWrite(connection, work)))
   }
 
   /** The same on a connection of `connect`, and never repeated. */
   once<T>(connection: Connection, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#tracked(inWrite(connection, work).catch((error: unknown) => this.#resolved<T>(error)))
+    const settled = (error: unknown) => this.#inTurn('work', () => this.#resolved<T>(error, 'work'))
+    return this.#tracked(inWrite(connection, work).catch(settled))
   }
 
   /** Waits for what is under way. */
@@ -107,18 +111,18 @@ export class Pools {
 
   #readsOf(kind: Kind): Sql {
     const reading = <T>(read: (sql: Sql) => Promise<T>): Promise<T> =>
-      this.#tracked(this.#repeating(() => this.#using(kind, (connection) => connection.alone(read))))
+      this.#inTurn(kind, () => this.#repeating(kind, (connection) => connection.alone(read)))
     return {
       all: (text, params, plan) => reading((sql) => sql.all(text, params, plan)),
       run: (text, params) => reading((sql) => sql.run(text, params)),
     }
   }
 
-  async #repeating<T>(attempt: () => Promise<T>): Promise<T> {
+  async #repeating<T>(kind: Kind, attempt: (connection: Connection) => Promise<T>): Promise<T> {
     const begunMs = performance.now()
     for (let made = 1; ; made++) {
       try {
-        return await attempt().catch((error: unknown) => this.#resolved<T>(error))
+        return await this.#using(kind, attempt).catch((error: unknown) => this.#resolved<T>(error, kind))
       } catch (error) {
         if (made === attempts || !mayRepeat(error) || performance.now() - begunMs > retryMs) throw error
         if (classify(error) === 'away') await pause(pauseMs(made))
@@ -127,13 +131,12 @@ export class Pools {
   }
 
   /** The result of a transaction that was committed, although its answer was lost. Throws the error when it was not. */
-  async #resolved<T>(error: unknown): Promise<T> {
+  async #resolved<T>(error: unknown, kind: Kind): Promise<T> {
     if (!(error instanceof LostCommit)) throw error
     const begunMs = performance.now()
     for (let looks = 1; ; looks++) {
-      const status = await this.#using('work', (connection) =>
-        connection.alone((sql) => statusOf(sql, error.transaction)),
-      ).catch((failure: unknown) => {
+      const asked = this.#using(kind, (connection) => connection.alone((sql) => statusOf(sql, error.transaction)))
+      const status = await asked.catch((failure: unknown) => {
         if (classify(failure) === 'away') return 'unknown'
         throw failure
       })
@@ -144,13 +147,20 @@ export class Pools {
     }
   }
 
-  #using<T>(kind: Kind, use: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#tracked(this.#onConnection(kind, use))
+  /** All that `work` does on connections of this kind, one after the other, counts as one turn. */
+  #inTurn<T>(kind: Kind, work: () => Promise<T>): Promise<T> {
+    let turns = this.#turns.get(kind)
+    if (turns === undefined) {
+      turns = new Turns(this.#countOf(kind), () => this.#heardAt)
+      this.#turns.set(kind, turns)
+    }
+    return this.#tracked(turns.take(work))
   }
 
-  async #onConnection<T>(kind: Kind, use: (connection: Connection) => Promise<T>): Promise<T> {
+  /** In a turn: so a connection is free, or there may be one more. */
+  async #using<T>(kind: Kind, use: (connection: Connection) => Promise<T>): Promise<T> {
     const pool = await this.#poolOf(kind)
-    const client = await pool.connect()
+    const client = await this.#clientOf(kind, pool)
     try {
       const value = await use(this.#toConnection(client, this.#limitsOf(kind), this.options.connections))
       client.release()
@@ -158,6 +168,18 @@ export class Pools {
     } catch (error) {
       // Its transaction may still be open.
       client.release(classify(error) === 'away')
+      throw error
+    }
+  }
+
+  async #clientOf(kind: Kind, pool: Pool): Promise<PoolClient> {
+    const begunMs = performance.now()
+    try {
+      return await pool.connect()
+    } catch (error) {
+      // Who waits for the same would find out one after the other.
+      const isSilent = this.#heardAt < begunMs && performance.now() - begunMs > 0.9 * connectMs
+      if (isSilent) this.#turns.get(kind)?.giveUp()
       throw error
     }
   }
@@ -182,14 +204,17 @@ export class Pools {
 
   async #open(kind: Kind): Promise<Pool> {
     const { default: pg } = await import('pg')
-    const { purpose, connections } = kinds[kind]
+    const { purpose } = kinds[kind]
     const config = await configOf(this.options, purpose, this.#limitsOf(kind), this.options.connections)
-    const max = this.#connections[kind] ?? connections
-    const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000, allowExitOnIdle: true })
+    const pool = new pg.Pool({ ...config, max: this.#countOf(kind), idleTimeoutMillis: 60_000, allowExitOnIdle: true })
     // One that breaks while it is in use rejects its statements; without a listener it would end the process.
     pool.on('connect', (client) => client.on('error', () => {}))
     pool.on('error', (error) => this.options.logger.debug({ error }, 'an idle connection to the database broke'))
     return pool
+  }
+
+  #countOf(kind: Kind): number {
+    return this.#connections[kind] ?? kinds[kind].connections
   }
 
   #limitsOf(kind: Kind): Limits {
@@ -198,7 +223,10 @@ export class Pools {
   }
 
   #toConnection(client: Connection['client'], limits: Limits, mode: ConnectionMode): Connection {
-    return new Connection(client, mode, mode === 'pooled' ? toPrelude(this.options.schema, limits) : '')
+    const prelude = mode === 'pooled' ? toPrelude(this.options.schema, limits) : ''
+    return new Connection(client, mode, prelude, () => {
+      this.#heardAt = performance.now()
+    })
   }
 }
 

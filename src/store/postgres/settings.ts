@@ -16,7 +16,8 @@ export interface PostgresOptions {
   logger: Logger
 }
 
-const connectMs = 5_000
+/** Within this a database answers to who connects, or can't be reached. */
+export const connectMs = 5_000
 
 /** How long a statement may take, in milliseconds; undefined: no limit. */
 export interface Limits {

@@ -128,6 +128,31 @@ describePostgres('works on Postgres', () => {
     expect(await Promise.all(bulks)).toEqual(['kept 1', 'kept 2'])
   })
 
+  test('wait for their turn, however long those before them take while the database answers', async () => {
+    proxy.delay(150)
+    expect(await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((n) => pools.work(keep(n), 'bulk')))).toHaveLength(8)
+    await proxy.heal()
+    expect(await kept()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  }, 30_000)
+
+  test('that wait for a database which does not answer are told so as soon as those that try', async () => {
+    proxy.stall()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    try {
+      const first = pools.work(keep(1), 'bulk')
+      // The limit of time for connecting.
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0))
+      await vi.advanceTimersByTimeAsync(3_000)
+      const later = pools.work(keep(2), 'bulk')
+      const all = Promise.allSettled([first, later])
+      await vi.advanceTimersByTimeAsync(2_000)
+      for (const { reason } of (await all) as { reason?: unknown }[]) expect(classify(reason)).toBe('away')
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(calls).toBe(0)
+  })
+
   test('that no transaction can do go past a pooler with their settings, if an address leads there', async () => {
     const limits = { lockMs: 0, maintenanceMb: 33 }
     const settings = async (listenUrl: string | undefined) => {
