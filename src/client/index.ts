@@ -27,7 +27,16 @@ export type { LiveEvent } from '../wire/live.ts'
 export type { Me } from '../wire/me.ts'
 export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/protocols/a2a.ts'
-export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+export type {
+  ResumeRequest,
+  Run,
+  RunAccepted,
+  RunDetail,
+  RunList,
+  RunRequest,
+  RunResult,
+  SessionRunList,
+} from '../wire/run.ts'
 export type { RunTrace } from '../wire/run-trace.ts'
 export type {
   KeptTestRuns,

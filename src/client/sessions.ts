@@ -2,7 +2,7 @@ import type { RunStatus } from '../core/run.ts'
 import type { Summary } from '../core/summary.ts'
 import type { History } from '../wire/history.ts'
 import type { MessageHitList } from '../wire/message.ts'
-import type { RunList } from '../wire/run.ts'
+import type { SessionRunList } from '../wire/run.ts'
 import type { SavedTest } from '../wire/saved-test.ts'
 import type {
   CreateSessionRequest,
@@ -103,9 +103,15 @@ export interface SessionsClient extends SessionCopiesClient {
   /** Newest first. */
   runs(
     sessionId: string,
-    filter?: { status?: RunStatus | undefined; agent_id?: string | undefined; again?: boolean | undefined },
+    filter?: {
+      status?: RunStatus | undefined
+      agent_id?: string | undefined
+      again?: boolean | undefined
+      /** Include the files of the messages of each run. */
+      files?: boolean | undefined
+    },
     options?: PageOptions,
-  ): Promise<RunList>
+  ): Promise<SessionRunList>
   /** The session as a test for `agentserve test`. Throws `invalid_request` for one that can't be played. */
   test(sessionId: string, options?: CallOptions): Promise<SavedTest>
   summary: SummaryClient
@@ -123,7 +129,7 @@ export interface SummaryClient {
 /** Without what a page has no use for. */
 export type PageSessionsClient = Omit<
   SessionsClient,
-  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'runs' | 'test' | 'summary'
+  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'test' | 'summary'
 > & {
   update(sessionId: string, change: UpdateSessionRequest, options?: CallOptions): Promise<Session>
 }
@@ -147,6 +153,7 @@ export function createPageSessionsClient(connection: Connection, prefix: string)
         stream_events: events,
         replaced,
       }),
+    runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
     async file(sessionId, fileId, options) {
       const { bytes, headers } = await connection.bytes({
         ...options,
@@ -187,7 +194,6 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
     },
     prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
-    runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
     test: (sessionId, options) => connection.get(path(sessionId, '/test'), options),
     summary: createSummaryClient(connection, path),
   }

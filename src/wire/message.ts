@@ -13,23 +13,26 @@ const fileFields = {
   name: text(1, 255).exactOptional(),
 }
 
+const FilePart = z.object({
+  ...fileFields,
+  file_id: z.string().exactOptional().describe('Names a file that the session keeps, in that session only.'),
+  size: z.int().exactOptional().describe('In bytes; with `file_id`.'),
+  url: z.string().exactOptional(),
+})
+
 export const Part = component(
   'Part',
-  z.discriminatedUnion(
-    'type',
-    [
-      TextPart,
-      DataPart,
-      z.object({
-        ...fileFields,
-        file_id: z.string().exactOptional().describe('Names a file that the session keeps, in that session only.'),
-        size: z.int().exactOptional().describe('In bytes; with `file_id`.'),
-        url: z.string().exactOptional(),
-      }),
-    ],
-    said('must be text, data or file'),
-  ),
+  z.discriminatedUnion('type', [TextPart, DataPart, FilePart], said('must be text, data or file')),
 ) satisfies z.ZodType<CorePart>
+
+const Role = z.enum(['user', 'assistant'])
+
+/** A file part without its message. */
+export const RunFile = component(
+  'RunFile',
+  FilePart.extend({ role: Role.describe('`user`: it was given to the run; `assistant`: the run made it.') }),
+)
+export type RunFile = z.infer<typeof RunFile>
 
 export const FileContent = z.string().meta({ format: 'binary' })
 
@@ -60,7 +63,7 @@ export const Message = component(
   z.object({
     message_id: z.string(),
     run_id: z.string(),
-    role: z.enum(['user', 'assistant']),
+    role: Role,
     parts: z.array(Part),
     content: z.string().describe('The text of the parts, joined; without text, the last data part as JSON.'),
     created_at: timestamp(),
@@ -87,7 +90,7 @@ export const MessageHit = component(
     run_id: z.string(),
     message_id: z.string(),
     entity_id: z.string().describe('The agent, team or workflow of the run.'),
-    role: z.enum(['user', 'assistant']),
+    role: Role,
     created_at: timestamp(),
     snippet: z.string().describe('The text around the first match, on one line.'),
     replaced: z.literal(true).exactOptional().describe('Another run has taken the place of this turn.'),

@@ -13,7 +13,7 @@ import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } fro
 import { component } from './document/component.ts'
 import { CallAnswer, Cost, EntityKind, ModelUsage, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { InputPart, Message, Part } from './message.ts'
+import { InputPart, Message, Part, RunFile } from './message.ts'
 
 const inputWords = 'must be text, a JSON object or {"parts": [...]}'
 const MessageInput = z.strictObject({ parts: z.array(InputPart).min(1, { error: 'must not be empty' }) })
@@ -242,12 +242,22 @@ export type Run = z.infer<typeof Run>
 export const RunList = component('RunList', listOf('runs', Run))
 export type RunList = z.infer<typeof RunList>
 
+export const SessionRunList = component(
+  'SessionRunList',
+  listOf('runs', Run.extend({ files: z.array(RunFile).exactOptional().describe('Only with `files=true`.') })),
+)
+export type SessionRunList = z.infer<typeof SessionRunList>
+
 const filter = {
   status: oneOf(runStatuses).optional(),
   agent_id: text().optional(),
   again: flag().optional().describe("Include runs that only try another one again (`again_of.keep: 'no'`)."),
 }
-export const SessionRunsQuery = z.object({ ...filter, ...pageQuery })
+export const SessionRunsQuery = z.object({
+  ...filter,
+  files: flag().default(false).describe('Include the files of the messages of each run.'),
+  ...pageQuery,
+})
 export const RunsQuery = z.object({
   ...filter,
   session_id: text().optional(),

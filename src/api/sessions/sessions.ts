@@ -5,7 +5,7 @@ import { assertScopes } from '../../http/security/scope.ts'
 import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { RunList, SessionRunsQuery } from '../../wire/run.ts'
+import { SessionRunList, SessionRunsQuery } from '../../wire/run.ts'
 import {
   CreateSessionRequest,
   ListedSessions,
@@ -23,6 +23,7 @@ import { readIdempotency } from '../route/idempotency.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toHead, toSession, withCost } from '../runs/answer.ts'
+import { withFiles } from './run-files.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
@@ -170,14 +171,15 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'List the runs of a session, newest first',
       params,
       query: SessionRunsQuery,
-      responses: { 200: jsonAnswer('A page of runs.', RunList) },
+      responses: { 200: jsonAnswer('A page of runs.', SessionRunList) },
       errors: ['session_not_found'],
       handle: async (request, { sessions, runs, costs }) => {
         const session_id = pathId(request)
         await sessions.get(session_id)
-        const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)
+        const { limit, cursor, files, ...filter } = parseQuery(SessionRunsQuery, request.query)
         const { items, next } = await runs.list({ ...filter, session_id }, { limit, cursor })
-        return json(toList('runs', { items: items.map((run) => withCost(run, costs)), next }))
+        const listed = items.map((run) => withCost(run, costs))
+        return json(toList('runs', { items: files ? await withFiles(runs, listed) : listed, next }))
       },
     }),
   ]

@@ -12,7 +12,7 @@ interface FilesProps {
   onClose: () => void
 }
 
-/** The files of the newest turns of a session and of the runs inside them; earlier ones when they are asked for. */
+/** The files of the newest runs of a session, those inside its turns too; earlier ones when they are asked for. */
 export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element | null {
   const { client } = studio
   const [found, setFound] = useState<FilesFound>()
@@ -38,14 +38,14 @@ export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element |
     return () => reading.abort()
   }, [client, sessionId])
   const files = [...(found?.files.values() ?? [])]
-  const hasMore = found !== undefined && (found.before !== null || found.cursor !== null)
+  const hasMore = found !== undefined && found.cursor !== null
   return (
     <>
       {files.length === 0 && !hasMore && list.current === null ? null : (
         <section aria-label="Files" ref={list} tabIndex={-1}>
           <p>{files.length > 0 || hasMore ? 'Files:' : 'No files.'}</p>
           <ul>
-            {files.map(({ part, runId, by, member }, place) => (
+            {files.map(({ part, runId, member }, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows at its end
               <li key={place}>
                 {part.file_id === undefined ? (
@@ -54,7 +54,7 @@ export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element |
                   <Save studio={studio} sessionId={sessionId} part={part} />
                 )}
                 <span class="more">
-                  {member === undefined ? by : `${by} ${member},`}{' '}
+                  {part.role === 'user' ? 'attached to' : 'made by'} {member === undefined ? '' : `${member}, `}
                   <a
                     href={studio.urlOf(
                       member === undefined

@@ -227,6 +227,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   RunAccepted: { run_id: runId, session_id: sessionId, status: 'running' },
   RunList: { runs: [run], count: 1, next_cursor: null },
+  SessionRunList: { runs: [run], count: 1, next_cursor: null },
   SessionHead: sessionHead,
   LiveEvent: { type: 'session', head: sessionHead },
   RunEvent: { type: 'text_delta', run_id: runId, seq: 5, at, text: 'At most ' },

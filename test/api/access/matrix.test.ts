@@ -257,6 +257,7 @@ const cases: Cases = {
   }),
   listSessionRuns: (bob) => ({
     'path.id': foreignSession(bob),
+    'query.files': foreignSession(bob, { query: { files: 'true' } }),
     ...only(filters(bob), 'agent_id'),
     'query.cursor': { query: { cursor: bob.cursors.runs ?? '' }, status: 200 },
   }),

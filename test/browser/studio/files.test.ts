@@ -51,6 +51,18 @@ beforeAll(async () => {
         },
       }),
       brief: agent({ sideEffects: false, run: () => 'Yes.' }),
+      long: workflow({
+        async run({ ask }) {
+          for (let times = 0; times < 200; times++) await ask('dot', 'a dot')
+          return 'It is drawn.'
+        },
+      }),
+      dot: agent({
+        // biome-ignore lint/suspicious/noExplicitAny: a part
+        async *run(): AsyncGenerator<any> {
+          yield { type: 'file', media_type: 'image/png', name: 'dot.png', data: pixel }
+        },
+      }),
     },
   )
 })
@@ -183,6 +195,20 @@ test('the files of a session are also those that runs inside its turns made, wit
   expect(page.url()).toContain('/studio/member/run_')
   expect(await endOf(visited)).toEqual(nothingWrong)
 })
+
+test('the files of two hundred runs inside a turn are read with three requests', async () => {
+  const headers = { 'x-api-key': key }
+  const { json } = await server.call('POST', '/api/v1/agents/long/run', { input: 'go' }, headers)
+  const { page, ...visited } = await open(`/studio/s/${json.session_id}`)
+  await page.getByText('It is drawn.').waitFor()
+  const before = visited.urls.length
+  await page.getByRole('button', { name: 'Session…' }).click()
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.waitFor()
+  expect(await files.getByRole('listitem').count()).toBe(200)
+  expect(visited.urls.slice(before).filter((url) => url.includes('/runs'))).toHaveLength(3)
+  expect(await endOf(visited)).toEqual(nothingWrong)
+}, 60_000)
 
 test('of a very long session the newest files are listed, and earlier ones when they are asked for', async () => {
   const headers = { 'x-api-key': key }
