@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { endEvent, isFinalEvent, startEvent } from '../../src/core/event.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { endEvent, isFinalEvent, type RunEventBody, startEvent } from '../../src/core/event.ts'
 import type { Run } from '../../src/core/run.ts'
+import type { RunEvent } from '../../src/wire/event.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
 const row: Run = {
@@ -22,6 +23,10 @@ const row: Run = {
   again_of: null,
 }
 const stamp = { run_id: 'run_1', seq: 7, at: row.completed_at }
+
+test('each type of event has a schema in src/wire/event.ts', () => {
+  expectTypeOf<RunEvent['type']>().toEqualTypeOf<RunEventBody['type']>()
+})
 
 describe('the first event of a run', () => {
   test('has number 1 and the time at which the run began', () => {

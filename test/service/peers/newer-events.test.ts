@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { usualClusterTimes } from '../../../src/config/settings/postgres.ts'
-import type { EmittedEvent, RunEvent } from '../../../src/core/event.ts'
+import { type EmittedEvent, emittedTypes, type RunEvent } from '../../../src/core/event.ts'
 import { type NewerEvent, newerEvents } from '../../../src/core/events/newer.ts'
 import { systemTimers } from '../../../src/runtime/timers.ts'
 import { type Step, steps } from '../../../src/store/sessions/postgres/schema/steps.ts'
@@ -31,6 +31,13 @@ const round: EmittedEvent[] = [
   { type: 'model_fallback', call_id: 'c', from: 'a', to: 'b', reason: 'r' },
 ]
 const newerTypes: string[] = ['tool_progress', 'model_fallback']
+
+it('all other types than those of the first version are in newerEvents', () => {
+  const first =
+    'text_delta reasoning_delta data data_delta file model_call_start model_call_end model_fallback retrieval source ' +
+    'tool_call tool_result tool_progress tool_input_delta input_required step_start step_end'
+  expect(emittedTypes.filter((type) => !first.split(' ').includes(type))).toEqual([...newerEvents.keys()])
+})
 
 it('types that are newer than the first version name a step of the tables', () => {
   const wrong = () =>

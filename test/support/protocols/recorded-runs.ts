@@ -215,6 +215,14 @@ export const recordedRuns: readonly RecordedRun[] = [
     { type: 'tool_result', call_id: 't5', name: 'unheard', output: 1, duration_ms: 1 },
     ended('completed'),
   ]),
+  recordRun('answered by the next model', [
+    ...model('c1'),
+    { type: 'model_fallback', call_id: 'c1', from: 'm', to: 'other/m', reason: 'It answered 503.' },
+    ...model('c2'),
+    text('So it is.'),
+    modelEnd('c2'),
+    ended('completed'),
+  ]),
   recordRun('answered from what was found', [
     { type: 'retrieval', query: 'q', results: [{ chunk_id: 'chk_1', source: 'docs/a.md', score: 0.9 }] },
     { type: 'source', index: 1, source: 'docs/a.md', document_id: 'd1', chunk_id: 'chk_1', line_start: 1, line_end: 9 },
