@@ -12,11 +12,14 @@ export interface Block extends Span {
   indented: boolean
 }
 
-const fence = /^\s*(?:```|~~~)/
+const fenceOfMarkdown = /^\s*(?:```|~~~)/
+/** Where tildes underline titles. */
+const fenceWithoutTildes = /^\s*```/
 const item = /^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s/
 const atx = /^#{1,6}\s/
-const row = /^\s*\|/
-const rule = /^\s*\|[\s:|-]+$/
+/** Also the lines of a grid table of reStructuredText: `+---+`, and `+===+` under its head. */
+const row = /^\s*(?:\||\+[-=+]+\+\s*$)/
+const rule = /^\s*(?:\|[\s:|-]+|\+[=+]+\s*)$/
 const link = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\]]*\]\([^)]*\)\s*$/
 /** A paragraph that only says where else to look. */
 const pointer =
@@ -24,6 +27,11 @@ const pointer =
 const mark = /^\s*(?:<a\s[^>]*>\s*<\/a>|<!--.*-->|\.\. _[^:]*:.*|\[[^\]]+\]:\s+\S+.*)\s*$/
 const directive = /^\.\. [\w-]+::/
 const codeDirective = /^\.\. (?:code|code-block|sourcecode|highlight|parsed-literal|literalinclude)::/
+
+/** What begins and ends code in the format of a document. */
+export function fenceOf(source: string): RegExp {
+  return /\.(?:rst|rest|adoc|asciidoc|asc)$/i.test(source) ? fenceWithoutTildes : fenceOfMarkdown
+}
 
 /** How a title is marked in the format of a document, besides by underlines. */
 function titleOf(source: string): RegExp {
@@ -34,6 +42,7 @@ function titleOf(source: string): RegExp {
 /** Headings, paragraphs, items of lists, rows of tables and whole pieces of code of Markdown, reStructuredText, AsciiDoc and Org. */
 export function blocksOf(content: string, source: string): Block[] {
   const title = titleOf(source)
+  const fence = fenceOf(source)
   const found: Block[] = []
   const lines = [...content.matchAll(/[^\n]*(?:\n|$)/g)].map(({ index, 0: text }) => ({ start: index, text }))
   let open: { kind: BlockKind; start: number } | undefined
@@ -49,7 +58,7 @@ export function blocksOf(content: string, source: string): Block[] {
     open = { kind, start }
     close(end)
   }
-  const cut = endOfCutCode(lines)
+  const cut = endOfCutCode(lines, fence)
   if (cut !== undefined) only('code', 0, endOf(lines, cut))
   for (let at = cut === undefined ? 0 : cut + 1; at < lines.length; at++) {
     const { start, text } = lines[at] as Span
@@ -94,7 +103,7 @@ export function blocksOf(content: string, source: string): Block[] {
 }
 
 /** Where code ends in which a chunk begins: the first fence is then a bare one that closes it. */
-function endOfCutCode(lines: readonly Span[]): number | undefined {
+function endOfCutCode(lines: readonly Span[], fence: RegExp): number | undefined {
   const fences = lines.flatMap(({ text }, at) => (fence.test(text) ? [at] : []))
   const isBare = (at: number | undefined) => /^\s*(?:`{3,}|~{3,})\s*$/.test(lines[at ?? -1]?.text ?? '')
   const [first] = fences

@@ -14,8 +14,8 @@ const settings =
  */
 export function readable({ text, head }: Unit, source: string): string {
   if (settings.test(source)) return fenced(text)
-  const plain = /\.(?:rst|rest)$/i.test(source) ? fromReStructuredText(text) : outsideCode(text, withoutTags)
-  return head === undefined ? plain : `${head}\n${plain}`
+  const shown = head === undefined ? text : `${head}\n${text}`
+  return /\.(?:rst|rest)$/i.test(source) ? fromReStructuredText(shown) : outsideCode(shown, withoutTags)
 }
 
 function fenced(text: string): string {
@@ -40,6 +40,8 @@ function withoutTags(prose: string): string {
   return changed === prose ? prose : changed.replace(/[ \t]+$/gm, '').replace(/^\n+/, '')
 }
 
+const label = /^\s*\.\. (?:_[^:]*|_`[^`]*`):/
+const tableDirective = /^(?:list-table|csv-table|table)$/
 const codeDirective = /^(?:code|code-block|sourcecode|highlight|parsed-literal)$/
 
 function fromReStructuredText(text: string): string {
@@ -47,6 +49,15 @@ function fromReStructuredText(text: string): string {
   const lines = text.split('\n')
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
+    if (label.test(line)) {
+      while (lines[at + 1]?.trim() === '') at++
+      continue
+    }
+    if (/^\s*\+[-+]+\+\s*$/.test(line)) continue
+    if (/^\s*\+[=+]+\+\s*$/.test(line)) {
+      shown.push(`|${'---|'.repeat(line.split('+').length - 2)}`)
+      continue
+    }
     const [, name, argument = ''] = /^\s*\.\. ([\w-]+)::\s*(.*)$/.exec(line) ?? []
     const isLiteral = name === undefined && /::\s*$/.test(line)
     const isCode = isLiteral || (name !== undefined && codeDirective.test(name))
@@ -57,7 +68,15 @@ function fromReStructuredText(text: string): string {
     const body = bodyAfter(lines, at, line)
     if (isLiteral) shown.push(inline(line.replace(/\s*::\s*$/, ':')))
     if (isCode && body.text.trim() !== '') shown.push(`\`\`\`${isLiteral ? '' : argument}`, body.text, '```')
-    else if (!isCode) {
+    else if (name !== undefined && tableDirective.test(name)) {
+      const table = (name === 'list-table' && tableOfList(body.text)) || body.text
+      shown.push(
+        [argument, table]
+          .filter((part) => part !== '')
+          .map(inline)
+          .join('\n\n'),
+      )
+    } else if (!isCode) {
       const words = [argument, fromReStructuredText(body.text)].filter((part) => part !== '').join('\n')
       shown.push(`${name?.charAt(0).toUpperCase()}${name?.slice(1)}: ${inline(words)}`)
     }
@@ -80,6 +99,24 @@ function bodyAfter(lines: readonly string[], at: number, line: string): { text: 
   while (body[0] !== undefined && (body[0].trim() === '' || /^\s*:[\w-]+:/.test(body[0]))) body.shift()
   const least = Math.min(...body.filter((each) => each.trim() !== '').map((each) => /^\s*/.exec(each)?.[0].length ?? 0))
   return { text: body.map((each) => each.slice(Number.isFinite(least) ? least : 0)).join('\n'), last }
+}
+
+/** The rows of a list-table, each an item whose items are its cells, the first one as the head; undefined if it has none. */
+function tableOfList(body: string): string | undefined {
+  const rows: string[][] = []
+  const dash = /^\* +(?=- )/.exec(body)?.[0].length ?? 0
+  for (const line of dash === 0 ? [] : body.split('\n')) {
+    if (line.startsWith('* ')) rows.push([])
+    const row = rows.at(-1) ?? []
+    const isCell = line.slice(dash).startsWith('- ') && /^\*? *$/.test(line.slice(0, dash))
+    if (isCell) row.push(line.slice(dash + 2).trim())
+    else row.push([row.pop(), line.trim()].filter(Boolean).join(' '))
+  }
+  const [head] = rows
+  if (head === undefined) return undefined
+  const cells = rows.map((row) => head.map((_, at) => (row[at] ?? '').replaceAll('|', '\\|')))
+  const [first, ...others] = cells.map((row) => `| ${row.join(' | ')} |`)
+  return [first, `|${'---|'.repeat(head.length)}`, ...others].join('\n')
 }
 
 /** ``code``, :role:`text <target>` and `text <address>`_ as Markdown has them. */

@@ -11,6 +11,12 @@ it.each([
   ],
   ['Run it::\n\n    make all\n      install\n\nDone.', 'Run it:\n```\nmake all\n  install\n```\n\nDone.'],
   ['.. code-block:: sh\n   :linenos:\n\n   make', '```sh\nmake\n```'],
+  [
+    '.. list-table:: Settings\n   :header-rows: 1\n\n   * - Name\n     - Meaning\n   * - ``force``\n     - How hard\n       it | presses\n\n       - or not\n   * - last',
+    'Settings\n\n| Name | Meaning |\n|---|---|\n| `force` | How hard it \\| presses - or not |\n| last |  |',
+  ],
+  ['.. list-table::\n\n   no list', 'no list'],
+  ['.. _install:\n\nTurn it on.', 'Turn it on.'],
   ['.. note:: Keep it ``dry``.\n   Always.', 'Note: Keep it `dry`.\nAlways.'],
 ])('shows reStructuredText with the marks of Markdown: %s', (text, expected) => {
   expect(shown(text, 'guide.rst')).toBe(expected)
@@ -43,6 +49,7 @@ it('is done with hostile text at once', () => {
     '<!--'.repeat(5_000),
     ':a:`'.repeat(5_000),
     '.. a::\n '.repeat(3_000),
+    `.. list-table::\n\n${'   * - a\n     - b\n'.repeat(3_000)}`,
   ]
   const startedAt = performance.now()
   for (const text of texts) for (const source of ['a.md', 'a.rst']) shown(text, source)

@@ -79,6 +79,25 @@ describe('a quote is whole', () => {
     )
   })
 
+  it('a row of a grid table of reStructuredText has the head of its table', async () => {
+    const line = (mark: string) => `+${mark.repeat(6)}+${mark.repeat(40)}+\n`
+    const row = (code: string, meaning: string) => `| ${code} | ${meaning.padEnd(38)} |\n`
+    const rows = Array.from(
+      { length: 20 },
+      (_, at) => `${row(`E${100 + at}`, `reason number ${at} of many`)}${line('-')}`,
+    )
+    const table = (count: number) => `${line('-')}${row('Code', 'Meaning')}${line('=')}${rows.slice(0, count).join('')}`
+    const few = await quoted('What does code E102 mean?', table(4), 'codes.rst')
+    expect(few?.shown.split('\n').map((each) => each.replace(/ +\|$/, ' |'))).toEqual([
+      '| Code | Meaning |',
+      '|---|---|',
+      ...[0, 1, 2, 3].map((at) => `| E${100 + at} | reason number ${at} of many |`),
+    ])
+    const many = await quoted('What does code E117 mean?', table(20), 'codes.rst')
+    expect(many?.text).toBe(row('E117', 'reason number 17 of many').trim())
+    expect(many?.shown).toMatch(/^\| Code \| Meaning +\|\n\|---\|---\|\n\| E117 \| reason number 17 of many +\|$/)
+  })
+
   it('a row whose table begins in an earlier chunk has the columns that its chunk names', async () => {
     const rows = Array.from(
       { length: 40 },
@@ -111,6 +130,12 @@ describe('a quote is whole', () => {
     expect((await quoted('When is the lamp of the tower lit?', closed))?.text).toBe(
       'The lamp of the tower is lit at dusk.',
     )
+  })
+
+  it.each(['pump.rst', 'pump.adoc'])('lines of tildes under titles begin no code: %s', async (source) => {
+    const content =
+      'Pumps\n=====\n\nInstalling the pump\n~~~~~~~~~~~~~~~~~~~\n\nUse the small wrench.\n\nOther pumps\n===========\n\nMore.\n'
+    expect((await quoted('How is the pump installed?', content, source))?.text).toBe('Use the small wrench.')
   })
 
   it('no entry of a table of contents is quoted, and no comment', async () => {

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
+import { fenceOf } from '../../models/passage-blocks.ts'
 import type { Widen } from '../../models/quote.ts'
 
 /** A hit with the chunks before and after it, so that what is cut there can be quoted whole. */
@@ -12,7 +13,7 @@ export function around(knowledge: Pick<Knowledge, 'getChunk'>): Widen {
       throw error
     })
     if (found === undefined || found.content !== hit.content) return alone
-    const before = found.before.filter(({ content }) => !endsInCode(content))
+    const before = found.before.filter(({ content }) => !endsInCode(content, hit.source))
     const first = before[0] ?? found
     let content = ''
     let end = first.start_offset
@@ -26,6 +27,7 @@ export function around(knowledge: Pick<Knowledge, 'getChunk'>): Widen {
 }
 
 /** Whether code is open at the end of a chunk, or at its beginning: its fences would be taken the wrong way round. */
-function endsInCode(content: string): boolean {
-  return (content.match(/^\s*(?:```|~~~)/gm)?.length ?? 0) % 2 === 1
+function endsInCode(content: string, source: string): boolean {
+  const fence = fenceOf(source)
+  return content.split('\n').filter((line) => fence.test(line)).length % 2 === 1
 }
