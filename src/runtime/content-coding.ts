@@ -5,6 +5,9 @@ import { AppError } from '../core/error.ts'
 /** The value of Accept-Encoding. */
 export const acceptedCodings = 'gzip, br, deflate'
 
+/** Each takes memory for its window. */
+const maxCodings = 5
+
 /**
  * Decodes the Content-Encoding of a body (RFC 9110, section 8.4) piece by piece. The reader limits its size.
  * Throws `invalid_request` for a coding that was not requested.
@@ -19,6 +22,11 @@ export async function* decoded(
     .split(',')
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity')
+  if (codings.length > maxCodings)
+    throw new AppError(
+      'invalid_request',
+      `${address} is encoded more than ${maxCodings} times, which is not supported.`,
+    )
   let pieces = body
   for (const coding of codings.toReversed()) pieces = through(pieces, coding, address)
   yield* pieces

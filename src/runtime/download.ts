@@ -211,7 +211,20 @@ function refused(message: string): AppError {
   return new AppError('invalid_request', message)
 }
 
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'no host has that name',
+  EAI_AGAIN: 'the name of its host could not be looked up',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+}
+
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
-  return code ?? message
+  if (code === undefined) return message
+  // Of zlib and of Brotli.
+  if (/^(?:Z_|ERR__?ERROR_)/.test(code)) return 'its compressed content is damaged or cut off'
+  return reasons[code] === undefined ? code : `${reasons[code]} (${code})`
 }

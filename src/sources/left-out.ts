@@ -6,7 +6,9 @@ const lockFiles = new Set(
   `package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock Cargo.lock poetry.lock uv.lock
    pdm.lock Pipfile.lock pixi.lock conda-lock.yml go.sum go.work.sum Gemfile.lock composer.lock mix.lock rebar.lock
    pubspec.lock Podfile.lock Package.resolved flake.lock packages.lock.json gradle.lockfile paket.lock buf.lock
-   MODULE.bazel.lock Chart.lock stack.yaml.lock`.split(/\s+/),
+   MODULE.bazel.lock Chart.lock stack.yaml.lock Cartfile.resolved renv.lock gems.locked cabal.project.freeze`.split(
+    /\s+/,
+  ),
 )
 const minified = /\.min\.(?:[cm]?js|css)$|\.(?:[cm]?[jt]s|css)\.map$/i
 /** A script that shells read, in a folder for them or by its name. */

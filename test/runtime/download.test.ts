@@ -30,6 +30,13 @@ beforeAll(async () => {
     response.setHeader('content-type', 'text/html')
     if (path in codings) response.setHeader('content-encoding', path.replace('-raw', '')).end(codings[path]?.(page))
     else if (path === 'bomb') response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(30_000_000)))
+    else if (path === 'coded-often')
+      response.setHeader('content-encoding', Array(6).fill('gzip').join(', ')).end(gzipSync(page))
+    else if (path === 'no-gzip') response.setHeader('content-encoding', 'gzip').end(page)
+    else if (path === 'no-brotli') response.setHeader('content-encoding', 'br').end(page)
+    else if (path === 'cut') response.setHeader('content-encoding', 'gzip').end(gzipSync(page).subarray(0, 40))
+    else if (path === 'broken-off')
+      response.writeHead(200, { 'content-length': 1_000 }).write('<p>', () => request.socket.destroy())
     else if (path === 'odd') response.setHeader('content-encoding', 'zebra').end(page)
     else if (path === 'away')
       response.writeHead(302, { location: `http://localhost:${request.socket.localPort}/` }).end()
@@ -67,6 +74,25 @@ it.each(Object.keys(codings))('reads a page that is sent as %s', async (coding) 
 it('stops at a page that unpacks to more than the limit, and at a coding that it does not know', async () => {
   await expect(download(`${url}/bomb`, allowed)).rejects.toMatchObject({ code: 'payload_too_large' })
   await expect(download(`${url}/odd`, allowed)).rejects.toThrow("encoded as 'zebra'")
+})
+
+it.each([
+  ['coded-often', /coded-often is encoded more than 5 times, which is not supported\.$/],
+  ['no-gzip', /no-gzip can't be fetched: its compressed content is damaged or cut off\.$/],
+  ['no-brotli', /no-brotli can't be fetched: its compressed content is damaged or cut off\.$/],
+  ['cut', /cut can't be fetched: its compressed content is damaged or cut off\.$/],
+  ['broken-off', /broken-off can't be fetched: the connection was lost \((?:UND_ERR_SOCKET|ECONNRESET)\)\.$/],
+])('says in words why a page can not be fetched: %s', async (path, expected) => {
+  await expect(download(`${url}/${path}`, allowed)).rejects.toThrow(expected)
+})
+
+it('says in words that nothing listens', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  const nobody = download(`http://127.0.0.1:${port}/`, allowed)
+  await expect(nobody).rejects.toThrow(`:${port}/ can't be fetched: nothing listens there (ECONNREFUSED).`)
 })
 
 it('says who asks, and shows a user and password to their own origin alone', async () => {

@@ -6,6 +6,7 @@ import { unreadable } from '../../core/knowledge/filter.ts'
 import type { IngestOutcome, Knowledge } from '../../core/knowledge/knowledge.ts'
 import { fileTooLarge } from '../../sources/file-limit.ts'
 import {
+  assertFilled,
   type IngestFiles as Files,
   type IngestTarget,
   ingestFiles as ingest,
@@ -80,6 +81,7 @@ export async function askAboutBytes(
   { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
 ): Promise<IngestOutcome> {
   const { collection, ...each } = settings
+  assertFilled(source, bytes)
   const content_hash = createHash('sha256')
     .update(inUtf8(source, bytes, encoding))
     .digest('hex')
@@ -94,6 +96,7 @@ export async function ingestBytes(
   { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
   { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
 ): Promise<IngestOutcome> {
+  assertFilled(source, bytes)
   const content = { bytes: inUtf8(source, bytes, encoding), filename: source, mediaType }
   return toOutcome(source, await client.knowledge.ingest(content, { ...settings, source }, { signal }))
 }

@@ -8,7 +8,7 @@ import { markdownReader } from './markdown.ts'
 import { notebookReader } from './notebook.ts'
 import { createParsers, type ParserLimits } from './parsers.ts'
 import type { ForeignReader, Found, TextReader } from './reader.ts'
-import { beginsWith } from './signatures.ts'
+import { beginsWith, binaryKind } from './signatures.ts'
 import { tableReader } from './table.ts'
 import { asciidocReader, orgReader, restructuredReader, textReader } from './text.ts'
 
@@ -165,7 +165,14 @@ function findReader(
 /** A file that is all ASCII may come as text. */
 function assertMagic(reader: ForeignReader, content: string | Uint8Array, name: string | undefined): Uint8Array {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  if (reader.magic && !beginsWith(bytes, reader.magic))
-    throw unreadable(name, `it does not begin like a ${reader.name.toUpperCase()} file`)
+  if (reader.magic && !beginsWith(bytes, reader.magic)) {
+    const kind = binaryKind(bytes)
+    const format = reader.name.toUpperCase()
+    const article = /^[EORX]/.test(format) ? 'an' : 'a'
+    throw unreadable(
+      name,
+      kind ? `it is ${kind}, no ${format} file` : `it does not begin like ${article} ${format} file`,
+    )
+  }
   return bytes
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isAppError } from '../../core/error.ts'
 import type { RemoteSource } from '../../core/knowledge/remote-source.ts'
 import { openConnections, publicAddress } from '../../runtime/download.ts'
-import { ingestOne, toOutcome } from '../../sources/ingest.ts'
+import { assertFilled, ingestOne, toOutcome } from '../../sources/ingest.ts'
 import { crawl, usualDelayMs, usualLimit } from '../../sources/web/crawl.ts'
 import { createPageMemory, openPageMemory, type PageMemory } from '../../sources/web/memory.ts'
 import { pageMetadata, validatorsOf } from '../../sources/web/page.ts'
@@ -77,9 +77,10 @@ function targetOf({ knowledge, settings, onDocument, signal }: FetchOptions): Pa
       const input = { ...settings, source, name: source, content: bytes, media_type: mediaType, metadata }
       await onDocument(source)
       const isAboutFile = () => !signal.aborted
-      return ingestOne({ isAboutFile }, source, async () =>
-        toOutcome(source, await knowledge.ingest(input, signal, caller)),
-      )
+      return ingestOne({ isAboutFile }, source, async () => {
+        assertFilled(source, bytes)
+        return toOutcome(source, await knowledge.ingest(input, signal, caller))
+      })
     },
     remove: ({ document_id }) => knowledge.deleteDocument(document_id),
     // Pages that nothing leads to are known by what the config has brought.

@@ -17,6 +17,7 @@ beforeAll(async () => {
       headers: { 'content-type': html, 'content-encoding': 'gzip' },
       body: gzipSync('<p>The lever is on the left.</p>'),
     },
+    '/blank': ' \n',
     '/page': '<h1>Levers</h1><p>The second lever stops the lift.</p>',
     '/other': '<p>The third lever opens the door.</p>',
   })
@@ -55,6 +56,12 @@ test('an address with another fragment or with a password names the same documen
   expect(sources.map(({ source }) => source).filter((source) => source.includes('/other'))).toEqual([
     `${site.url}/other`,
   ])
+})
+
+test('what is wrong with an empty page is said with its address', async () => {
+  const { stdout } = await ingest('/blank')
+  const address = `${site.url}/blank`
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: 'skipped', reason: `${address} can't be read: it is empty.` })
 })
 
 test.each(['empty.txt', 'blank.md'])('what is wrong with %s is said with its name', async (file) => {

@@ -48,6 +48,19 @@ export function damagedDocuments(): DamagedDocument[] {
       reason: /archive is damaged/,
     },
     { name: 'text-called.docx', content: Buffer.from('just some text'), reason: /does not begin like a DOCX/ },
+    {
+      name: 'protected.docx',
+      content: Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), noise(5_000)]),
+      reason: /it is an old Office document or a protected one, no DOCX file/,
+    },
+    {
+      name: 'deep.docx',
+      content: zip([
+        ...docxEntries(`${'<w:a>'.repeat(20_000)}${'</w:a>'.repeat(20_000)}`),
+        { name: 'word/media/a.bin', content: noise(50_000) },
+      ]),
+      reason: /its elements are nested too deep/,
+    },
     { name: 'broken-inside.docx', content: overwritten(goodDocx), reason: /archive is damaged|declares wrong sizes/ },
     { name: 'empty.docx', content: zip(docxEntries('')), reason: /no text/ },
     { name: 'bad-xml.docx', content: zip(docxEntries('<w:p><w:r><w:t>open')), reason: /damaged/ },
@@ -79,7 +92,7 @@ export function damagedDocuments(): DamagedDocument[] {
       content: zip([{ name: 'xl/workbook.bin', content: 'x' }]),
       reason: /a binary Excel workbook \(.xlsb\), which has no reader/,
     },
-    { name: 'text-called.xlsx', content: Buffer.from('just some text'), reason: /does not begin like a XLSX/ },
+    { name: 'text-called.xlsx', content: Buffer.from('just some text'), reason: /does not begin like an XLSX/ },
     { name: 'empty.xlsx', content: workbook(''), reason: /its sheets have no text/ },
     { name: 'cut-inside.xlsx', content: workbook('<row><c t="str"><v>open'), reason: /XML is damaged or cut off/ },
     { name: 'deep.xlsx', content: workbook('<a>'.repeat(600)), reason: /nested more than 500 deep/ },

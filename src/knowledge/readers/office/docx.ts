@@ -14,7 +14,11 @@ export async function readDocx(archive: Archive, bytes: Uint8Array): Promise<Fou
   const { default: mammoth } = await import('mammoth')
   const noPictures = mammoth.images.imgElement(async () => ({ src: '' }))
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const { value } = await mammoth.convertToHtml({ buffer }, { convertImage: noPictures, externalFileAccess: false })
+  const options = { convertImage: noPictures, externalFileAccess: false }
+  const { value } = await mammoth.convertToHtml({ buffer }, options).catch((error: unknown) => {
+    // The library calls itself for each element inside another.
+    throw error instanceof RangeError ? new Unreadable('its elements are nested too deep') : error
+  })
   if (value.trim() === '') throw new Unreadable('it has no text')
   return readHtml(`<main>${value}</main>`)
 }
