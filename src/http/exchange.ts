@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Scope } from '../core/access/scope.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, type ErrorCode } from '../core/error.ts'
 import { createId } from '../core/id.ts'
 import { RequestBody } from './body/body.ts'
 import type { BodyBudget } from './body/budget.ts'
@@ -79,6 +79,8 @@ export class Exchange implements HttpRequest {
   /** The run of the answer, for the request log. */
   runId: string | undefined
   sessionId: string | undefined
+  /** Of the error that is the answer, for the request log. */
+  code: ErrorCode | undefined
   /** Zero until the head is written. */
   status = 0
   /** Close the connection after the answer. */

@@ -1,4 +1,4 @@
-import type { AppError } from '../core/error.ts'
+import type { AppError, ErrorCode } from '../core/error.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import type { Reply } from './reply.ts'
@@ -13,6 +13,8 @@ export interface RequestRecord {
   route: string | undefined
   /** 499 when the client left before the answer. */
   status: number
+  /** Of the error that it was answered with. */
+  code: ErrorCode | undefined
   durationMs: number
   requestId: string
   caller: string

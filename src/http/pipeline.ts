@@ -44,6 +44,8 @@ export interface Pipeline {
 }
 
 const clientLeftStatus = 499
+/** A full disk is told of so often. */
+const fullAgainMs = 60_000
 
 export function createPipeline(settings: KernelSettings): Pipeline {
   const wrongKeys = createWrongKeys({
@@ -70,6 +72,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let whenClosing: (() => void) | undefined
   let isLeaving = false
   let isDraining = false
+  let toldFullAt = Number.NEGATIVE_INFINITY
 
   const done = (exchange: Exchange) => {
     if (!active.delete(exchange.serial)) return
@@ -81,6 +84,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       path,
       route: route?.path,
       status: status === 0 ? clientLeftStatus : status,
+      code: exchange.code,
       durationMs: clock() - exchange.startedAt,
       requestId,
       caller,
@@ -115,7 +119,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     if (outgoing.destroyed) return
     exchange.runId = error.runId
     exchange.sessionId = error.sessionId
+    exchange.code = error.code
     if (error.code === 'internal') logInternal(error, exchange)
+    if (error.code === 'storage_full') logFull(error, exchange)
     if (outgoing.headersSent) {
       outgoing.destroy()
       return
@@ -137,6 +143,13 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     const shown = cause instanceof Error ? { name: cause.name, message: cause.message } : { message: String(cause) }
     const stack = debug && cause instanceof Error ? { stack: cause.stack } : {}
     logger.error({ request_id: requestId, method, path, error: { ...shown, ...stack } }, 'a request failed')
+  }
+
+  const logFull = (error: AppError, { requestId, method, path }: Exchange) => {
+    const now = clock()
+    if (now - toldFullAt < fullAgainMs) return
+    toldFullAt = now
+    logger.error({ request_id: requestId, method, path, code: error.code }, error.message)
   }
 
   /** Answers in place of a handler that has not answered. */

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { AppError } from '../../src/core/error.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import type { RequestRecord } from '../../src/http/options.ts'
 import { empty, json, text } from '../../src/http/reply.ts'
 import type { InjectRequest } from '../../src/http/request.ts'
@@ -90,10 +92,34 @@ describe('the kernel', () => {
         path: '/none',
         route: undefined,
         status: 404,
+        code: 'route_not_found',
         durationMs: 0,
         requestId: 'b',
         caller: 'anonymous',
       },
+    ])
+  })
+
+  test('says once a minute in its log that a disk is full', async () => {
+    const lines: unknown[] = []
+    let now = 1000
+    const full = post('/full', () => {
+      throw new AppError('storage_full', 'The disk is full.')
+    })
+    const logger = { ...silentLogger, error: (about: object, said?: string) => lines.push([about, said]) }
+    const kernel = testKernel([full], { logger, clock: () => now })
+    const ask = async (id: string, laterMs: number) => {
+      now += laterMs
+      const headers = { 'x-request-id': id }
+      expect((await kernel.inject({ url: '/full', method: 'POST', headers })).status).toBe(507)
+    }
+    await ask('a', 0)
+    await ask('b', 59_000)
+    await ask('c', 1_000)
+    const about = { method: 'POST', path: '/full', code: 'storage_full' }
+    expect(lines).toEqual([
+      [{ ...about, request_id: 'a' }, 'The disk is full.'],
+      [{ ...about, request_id: 'c' }, 'The disk is full.'],
     ])
   })
 })
