@@ -51,7 +51,7 @@ export interface Session extends SessionOwners {
 export interface SessionOverview {
   session_id: string
   name: string | null
-  /** The first 120 characters of the conversation's first text by a user, in one line; null without one. */
+  /** At most 120 characters of the user's first text, or else the name of the first file, in one line; null without both. */
   title: string | null
   /** The last turn's; without turns, the session's owner. */
   entity_id: string | null

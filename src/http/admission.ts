@@ -73,7 +73,7 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
   const arrive = (exchange: Exchange, table: RouteTable, match: RouteMatch | undefined): Reply | undefined => {
     if (match === undefined) return withoutRoute(exchange, table)
     if (match.params !== undefined) exchange.params = decodeParams(match.params)
-    refuseAnnouncedSize(exchange.incoming, exchange.maxBodyBytes)
+    refuseAnnouncedSize(exchange.incoming, exchange.bodySize)
     return undefined
   }
   return (exchange, table) => {

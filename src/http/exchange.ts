@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { Scope } from '../core/access/scope.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { createId } from '../core/id.ts'
-import { RequestBody } from './body/body.ts'
+import { type BodySize, RequestBody } from './body/body.ts'
 import type { BodyBudget } from './body/budget.ts'
 import type { KernelSettings } from './options.ts'
 import type { BodyReader, HttpRequest } from './request.ts'
@@ -117,14 +117,15 @@ export class Exchange implements HttpRequest {
     return this.#query
   }
 
-  get maxBodyBytes(): number {
-    return this.route?.maxBodyBytes ?? this.settings.maxRequestBytes
+  get bodySize(): BodySize {
+    const ofRoute = this.route?.maxBodyBytes
+    return { maxBytes: ofRoute ?? this.settings.maxRequestBytes, isOfRoute: ofRoute !== undefined }
   }
 
   get body(): BodyReader {
     if (this.#body === undefined) {
       this.#body = new RequestBody(this.incoming, {
-        maxBytes: this.maxBodyBytes,
+        ...this.bodySize,
         timeoutMs: this.settings.bodyTimeoutMs,
         lease: () => this.#shared.bodies.lease(this.caller),
         beforeRead: () => this.#continue(),

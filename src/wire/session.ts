@@ -83,7 +83,10 @@ export const SessionHead = component(
   z.object({
     session_id: z.string(),
     name: z.string().nullable(),
-    title: z.string().nullable().describe('The first text of a user, at most 120 characters in one line.'),
+    title: z
+      .string()
+      .nullable()
+      .describe('The first text of a user, or else the name of the first file, at most 120 characters in one line.'),
     entity_id: z.string().nullable().describe("The last turn's; without turns, the owner of the session."),
     entity_kind: EntityKind.nullable(),
     user_id: z.string().nullable(),

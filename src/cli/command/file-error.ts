@@ -12,11 +12,10 @@ export function toReadError(error: unknown, file: string, writer = 'agentserve s
   return code === undefined ? error : failed(`'${file}' can't be read: ${code}.`, error)
 }
 
-/** Explains why a file could not be written. Other errors are returned unchanged. */
-export function toWriteError(error: unknown, file: string): unknown {
+/** Explains why a file could not be written. Other errors are returned unchanged. `otherwise`: what else a user may do about a file that exists. */
+export function toWriteError(error: unknown, file: string, otherwise = 'delete this one'): unknown {
   const code = codeOf(error)
-  if (code === 'EEXIST')
-    return new AppError('conflict', `${file} already exists. Name another file, or delete this one.`)
+  if (code === 'EEXIST') return new AppError('conflict', `${file} already exists. Name another file, or ${otherwise}.`)
   if (code === 'EISDIR') return refuse(`'${file}' is a folder. Name a file.`, error)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return refuse(`The folder of '${file}' does not exist. Create it, or name another file.`, error)

@@ -8,8 +8,13 @@ import { linesOf } from './lines.ts'
 import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
 import { alreadyRead, piecesOf, tooLarge, tooSlow } from './pieces.ts'
 
-export interface BodyLimits {
+export interface BodySize {
   maxBytes: number
+  /** Whether the route has set `maxBytes`, which no setting changes. */
+  isOfRoute: boolean
+}
+
+export interface BodyLimits extends BodySize {
   timeoutMs: number
 }
 
@@ -23,9 +28,9 @@ function announcesBody(incoming: Incoming): boolean {
 }
 
 /** Throws `payload_too_large` when Content-Length exceeds the limit. */
-export function refuseAnnouncedSize(incoming: Incoming, maxBytes: number): void {
+export function refuseAnnouncedSize(incoming: Incoming, size: BodySize): void {
   const length = incoming.headers['content-length']
-  if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
+  if (length !== undefined && Number(length) > size.maxBytes) throw tooLarge(size)
 }
 
 export interface BodyContext extends BodyLimits {
@@ -174,7 +179,7 @@ export class RequestBody implements BodyReader {
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) return stop(tooLarge(maxBytes))
+      if (size > maxBytes) return stop(tooLarge(this.#context))
       if (lease.take(chunk.length)) return keep(chunk)
       incoming.pause()
       // While the server has no room, the client's timeout must not run.

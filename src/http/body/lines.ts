@@ -1,4 +1,5 @@
 import { AppError } from '../../core/error.ts'
+import { shownBytes } from '../../core/limits.ts'
 import { yieldToLoop } from '../../runtime/yield.ts'
 import { decodeText, toUtf8 } from './media-type.ts'
 
@@ -29,7 +30,7 @@ export async function* linesOf(
   let number = 1
   const add = async (part: Buffer) => {
     if (bytes + part.length > maxLineBytes) {
-      throw new AppError('payload_too_large', `Line ${number} is longer than ${maxLineBytes} bytes.`)
+      throw new AppError('payload_too_large', `Line ${number} is longer than ${shownBytes(maxLineBytes)}.`)
     }
     await keep(part.length)
     bytes += part.length

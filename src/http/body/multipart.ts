@@ -1,5 +1,6 @@
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { AppError, invalid } from '../../core/error.ts'
+import { shownBytes } from '../../core/limits.ts'
 import type { MultipartPart } from '../request.ts'
 import { parameterOf } from './media-type.ts'
 
@@ -27,7 +28,7 @@ export async function parseMultipart(body: Uint8Array, contentType: string): Pro
   const parts: (MultipartPart | undefined)[] = []
   parser.on('field', (name, value, _nameTruncated, truncated) => {
     if (typeof name !== 'string') return refuse(malformed('a part has no name'))
-    if (truncated) return refuse(tooLarge(`The field '${label(name)}' is larger than ${limits.fieldSize} bytes.`))
+    if (truncated) return refuse(tooLarge(`The field '${label(name)}' is larger than ${shownBytes(limits.fieldSize)}.`))
     parts.push({ kind: 'field', name, value })
   })
   parser.on('file', (name, stream, filename, _encoding, mediaType) => {

@@ -1,6 +1,7 @@
 import { AppError, invalid } from '../../core/error.ts'
+import { shownBytes } from '../../core/limits.ts'
 import type { Incoming } from '../exchange.ts'
-import type { BodyLimits } from './body.ts'
+import type { BodyLimits, BodySize } from './body.ts'
 
 export interface PieceEvents {
   /** Passes the function that ends the reading with an error. */
@@ -14,7 +15,7 @@ export interface PieceEvents {
  */
 export async function* piecesOf(
   incoming: Incoming,
-  { maxBytes, timeoutMs }: BodyLimits,
+  { maxBytes, isOfRoute, timeoutMs }: BodyLimits,
   { onStop, onPiece }: PieceEvents,
 ): AsyncGenerator<Buffer> {
   let failure: AppError | undefined
@@ -37,7 +38,7 @@ export async function* piecesOf(
       const piece = incoming.read() as Buffer | null
       if (piece !== null) {
         size += piece.length
-        if (size > maxBytes) throw tooLarge(maxBytes)
+        if (size > maxBytes) throw tooLarge({ maxBytes, isOfRoute })
         onPiece(piece)
         yield piece
         continue
@@ -63,8 +64,9 @@ export function alreadyRead(): AppError {
   )
 }
 
-export function tooLarge(maxBytes: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
+export function tooLarge({ maxBytes, isOfRoute }: BodySize): AppError {
+  const advice = isOfRoute ? 'Send less.' : 'Send less, or raise `server.maxRequestSize`.'
+  return new AppError('payload_too_large', `The body is larger than ${shownBytes(maxBytes)}. ${advice}`)
 }
 
 export function tooSlow(timeoutMs: number): AppError {

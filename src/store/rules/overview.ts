@@ -6,13 +6,15 @@ import { titleOf } from '../../core/text/title.ts'
 /** Characters of an input's JSON that are read for a title. */
 export const titleCharacters = 8_192
 
-/** Of the first part with text that is not blank. */
+/** Of the first part with text that is not blank, or else the name of the first file that has one. */
 export function titleOfParts(parts: readonly Part[]): string | null {
+  let name: string | null = null
   for (const part of parts) {
     const title = part.type === 'text' ? titleOf(part.text) : null
     if (title !== null) return title
+    if (part.type === 'file') name ??= titleOf(part.name ?? '')
   }
-  return null
+  return name
 }
 
 /** The same from the beginning of the JSON of messages, as rows of id, role and parts. */

@@ -94,7 +94,7 @@ test("passes on the server's limits", async () => {
   await writeFile(join(project.folder, 'large.bin'), Buffer.alloc(9 * 1024 * 1024))
   const large = await run('chat', 'look', '-m', 'hi', '--attach', 'large.bin')
   expect(large.code).not.toBe(0)
-  expect(large.stderr).toContain('The body is larger than 10485760 bytes.')
+  expect(large.stderr).toContain('The body is larger than 10 MB. Send less, or raise `server.maxRequestSize`.')
 })
 
 test('lists the files of a session and gives one back, without overwriting', async () => {
@@ -107,7 +107,12 @@ test('lists the files of a session and gives one back, without overwriting', asy
   expect((await run('sessions', 'show', session_id)).stdout).toContain('  hi\n  [a picture.png, image/png, 16 bytes]')
   const file = ['sessions', 'file', session_id, file_id]
   const taken = await run(...file)
-  expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('a picture.png already exists.')])
+  expect([taken.code, taken.stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      'a picture.png already exists. Name another file, or overwrite this one with `--overwrite`.',
+    ),
+  ])
   expect((await run(...file, '--output', 'copy.png')).stderr).toContain('Wrote 16 bytes to copy.png.')
   expect(await readFile(join(project.folder, 'copy.png'))).toEqual(png)
   await writeFile(join(project.folder, 'copy.png'), 'old')

@@ -95,6 +95,20 @@ describe('the size of a body', () => {
     expect((await kernel.inject({ method: 'POST', url: '/text', body: 'abcd' })).status).toBe(413)
   })
 
+  test('is told as it is configured, with the setting that raises it', async () => {
+    const body = 'x'.repeat(2_000)
+    for (const [route, advice] of [
+      [text, 'Send less, or raise `server.maxRequestSize`.'],
+      [{ ...text, maxBodyBytes: 1024 }, 'Send less.'],
+    ] as const) {
+      const kernel = testKernel([route], { maxRequestBytes: 1024 })
+      for (const sent of [body, Readable.from([body])]) {
+        const response = await kernel.inject({ method: 'POST', url: '/text', body: sent })
+        expect(await response.json()).toMatchObject({ error: { message: `The body is larger than 1 KB. ${advice}` } })
+      }
+    }
+  })
+
   test('is refused before the handler runs when Content-Length tells it', async () => {
     let ran = false
     const route = post('/x', () => {

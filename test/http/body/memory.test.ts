@@ -25,6 +25,7 @@ test.each([1, 3])('the bytes of a released body are free while its request goes 
   const budget = new BodyBudget({ totalBytes: 1e6, perCallerBytes: undefined, waitMs: 1_000 })
   const context: BodyContext = {
     maxBytes: 1e6,
+    isOfRoute: false,
     timeoutMs: 10_000,
     lease: () => budget.lease('me'),
     beforeRead() {},

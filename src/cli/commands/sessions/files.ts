@@ -55,7 +55,7 @@ export const saveFile: SessionsAction = async ({ withClient, args, options, json
     try {
       await (overwrite ? replaceFile : writeNewFile)(file, bytes)
     } catch (error) {
-      throw toWriteError(error, terminalLine(file))
+      throw toWriteError(error, terminalLine(file), 'overwrite this one with `--overwrite`')
     }
     if (json) printJson({ file_id: fileId, file, media_type, size: bytes.byteLength })
     else say(`Wrote ${shownBytes(bytes.byteLength)} to ${terminalLine(file)}.`)

@@ -92,6 +92,8 @@ export function testOverviews(store: () => SessionStore): void {
 
   describe('the title of a session', () => {
     const text = (said: string): Part => ({ type: 'text', text: said })
+    const nameless: Part = { type: 'file', media_type: 'image/png', url: 'https://example.com/a' }
+    const named = (name: string): Part => ({ ...nameless, name })
 
     it.each<[what: string, parts: Part[], expected: string | null]>([
       ['is one line', [text(' a\n\n b\t\u00a0c ')], 'a b c'],
@@ -101,6 +103,8 @@ export function testOverviews(store: () => SessionStore): void {
       ['never has half of a character', [text(`${'a'.repeat(118)}👩‍👩‍👧x`)], 'a'.repeat(118)],
       ['is the first text that says something', [text(' \n'), text('two')], 'two'],
       ['is none without text', [{ type: 'data', data: { text: 'x', type: 'text' } }], null],
+      ['is the name of a file without text', [nameless, named('a\u001b\n b.txt'), named('c.txt')], 'a b.txt'],
+      ['is a text after a file', [named('a.txt'), text('yes')], 'yes'],
       ['is a text after data', [{ type: 'data', data: [{ type: 'text', text: 'no' }] }, text('yes')], 'yes'],
       ['comes from the beginning of a long text', [text(`${'long '.repeat(400_000)}`)], 'long '.repeat(24).trim()],
       ['comes from a text before much data', [text('see'), { type: 'data', data: 'x'.repeat(300_000) }], 'see'],
