@@ -8,7 +8,7 @@ import { localTime } from '../terminal/when.ts'
 import type { Conversation } from './conversation.ts'
 import { chatKeys } from './keys.ts'
 import type { Completer } from './line/complete.ts'
-import { showAllowed, showWhy, takeModel } from './run-commands.ts'
+import { showAllowed, showSources, showWhy, takeModel } from './run-commands.ts'
 import { describeAttachment, readAttachment, unquoted } from './turn/attachment.ts'
 
 interface ChatCommand {
@@ -124,11 +124,6 @@ async function summarise(conversation: Conversation): Promise<void> {
   conversation.note('Summarising…')
   const { content } = await conversation.client.sessions.summary.generate(conversation.sessionId)
   conversation.screen.say('markdown', terminalText(content))
-}
-
-function showSources(conversation: Conversation): void {
-  const { sources } = conversation
-  conversation.note(sources.length === 0 ? 'The last answer names no sources.' : sources.join('\n'))
 }
 
 async function save(conversation: Conversation, argument: string): Promise<void> {

@@ -61,11 +61,6 @@ export class Conversation {
     this.history = history ?? new InputHistory()
   }
 
-  /** Of the last answer. */
-  get sources(): readonly string[] {
-    return this.#view.sources
-  }
-
   get busy(): boolean {
     return this.#running !== undefined
   }

@@ -1,5 +1,7 @@
 import type { TracedRetrieval } from '../../core/events/trace.ts'
+import { citedFirst } from '../../core/text/citations.ts'
 import { formatRetrieval } from '../runs/retrieval.ts'
+import { formatSource } from '../runs/source-line.ts'
 import { hint } from '../terminal/called-as.ts'
 import { terminalLine } from '../terminal/text.ts'
 import type { Conversation } from './conversation.ts'
@@ -20,6 +22,13 @@ export async function showWhy({ client, lastRunId, note }: Conversation): Promis
   const lines = found.flatMap((retrieval) => formatRetrieval(retrieval, width))
   const whole = `The prompts: ${hint(`runs show ${terminalLine(lastRunId)} --why`)}`
   note([...(lines.length === 0 ? ['The last run searched nothing.'] : lines), whole].join('\n'))
+}
+
+/** Of the last answer, also those that it lists itself. */
+export async function showSources({ client, lastRunId, note }: Conversation): Promise<void> {
+  if (lastRunId === undefined) return note('There is no answer yet.')
+  const { sources } = await client.runs.get(lastRunId)
+  note(sources.length === 0 ? 'The last answer names no sources.' : citedFirst(sources).map(formatSource).join('\n'))
 }
 
 /** The model of the agent; with another one the last message is answered again. */

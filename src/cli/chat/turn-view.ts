@@ -11,7 +11,6 @@ import { TurnDetails } from './turn/details.ts'
 /** Shows the events of one turn on the screen as they come, and keeps what is folded. */
 export class TurnView {
   readonly details: TurnDetails
-  readonly sources: string[] = []
   readonly #screen: ChatScreen
 
   constructor(screen: ChatScreen, details = new TurnDetails()) {
@@ -40,10 +39,8 @@ export class TurnView {
       this.#worked(screen.endWork(event.stepId) ?? 'step', event.durationMs, failure)
     } else if (event.type === 'model_call') screen.startCall(event.model)
     else if (event.type === 'usage') screen.endCall(event.usage.output_tokens)
-    else if (event.type === 'source') {
-      this.sources.push(formatSource(event.source))
-      screen.say('note', formatSource(event.source))
-    } else if (event.type === 'connection') screen.set({ connectionLost: event.lost })
+    else if (event.type === 'source') screen.say('note', formatSource(event.source))
+    else if (event.type === 'connection') screen.set({ connectionLost: event.lost })
     else screen.say('error', event.message)
   }
 

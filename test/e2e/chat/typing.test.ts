@@ -198,6 +198,25 @@ test('Tab completes commands, agents and files, and offers no name that changes 
   await terminal.until('You said: with a file with one two.txt')
 })
 
+test('/sources shows the sources of a quote, and of the last answer of a session that is continued', async () => {
+  await chat('docs')
+  terminal.send('What is the request timeout?\r')
+  await terminal.until(/\[1\] facts\.md:\d/)
+  await terminal.until(idle)
+  terminal.send('/sources\r')
+  await terminal.until(/\[1\] facts\.md:\d[\s\S]*\n {2}\[1\] facts\.md:\d/)
+  terminal.send('\x04')
+  await terminal.exited
+  await terminal.close()
+  await chat('docs', '--continue')
+  terminal.send('/sources\r')
+  await terminal.until(/\[1\] facts\.md:\d[\s\S]*\n {2}\[1\] facts\.md:\d/)
+  terminal.send('/new\r')
+  await terminal.until('Started a new session.')
+  terminal.send('/sources\r')
+  await terminal.until('There is no answer yet.')
+})
+
 test('/why shows the passages of the last answer, /model the model, and again with another one', async () => {
   await chat('docs')
   terminal.send('What is the request timeout?\r')
