@@ -56,6 +56,10 @@ describe('a name of a file', () => {
 describe('files that a server may not take', () => {
   const file = (name: string, size: number) => ({ name, size })
   const mb = 1024 * 1024
+  test('are told when they are empty', () => {
+    expect(warningOf([file('a', 1), file('\u202eb.txt', 0)])).toBe('\ufffdb.txt is empty. Servers take no empty files.')
+  })
+
   test.each([
     [[file('a.txt', 8 * mb)], ''],
     [[file('large\u202e.bin', 9 * mb)], 'large\ufffd.bin has 9.0 MB. A server takes files of up to 8.0 MB'],

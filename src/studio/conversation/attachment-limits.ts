@@ -5,6 +5,8 @@ const usual = { fileBytes: 8 * 1024 * 1024, allBytes: 10 * 1024 * 1024, files: 1
 
 /** The server decides; a browser may only hear of a cut connection when it sends too much. */
 export function warningOf(files: readonly { name: string; size: number }[]): string {
+  const empty = files.find(({ size }) => size === 0)
+  if (empty !== undefined) return `${safeName(empty.name)} is empty. Servers take no empty files.`
   const large = files.find(({ size }) => size > usual.fileBytes)
   if (large !== undefined) {
     return `${safeName(large.name)} has ${formatBytes(large.size)}. A server takes files of up to ${formatBytes(usual.fileBytes)}, unless its limits are set otherwise.`
