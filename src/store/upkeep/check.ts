@@ -14,6 +14,7 @@ export interface FileState extends StorageFile {
   state: 'ok' | 'absent' | 'damaged' | 'foreign'
   /** SQLite's messages, shortest first; empty for a sound file. */
   problems: string[]
+  /** Of the database, also what is in its log alone. */
   bytes: number
   /** Free bytes inside the file. */
   freeBytes: number
@@ -53,7 +54,10 @@ export async function checkFile({ kind, path }: StorageFile, whole: boolean): Pr
     await read('SELECT count(*) FROM sqlite_schema')
     const { freelist_count: free } = await read('PRAGMA freelist_count')
     const { page_size: size } = await read('PRAGMA page_size')
+    const { page_count: pages } = await read('PRAGMA page_count')
     file.freeBytes = Number(free) * Number(size)
+    // Until a checkpoint, a new file has most of its pages in the log.
+    file.bytes = Math.max(found.size, Number(pages) * Number(size))
     if (!whole) return file
     const problems = (await connection.all(`PRAGMA quick_check(${problemsAtMost})`)).map((row) =>
       String(row.quick_check),
