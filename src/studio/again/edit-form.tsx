@@ -1,15 +1,15 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { searchModes } from '../../core/knowledge/knowledge.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
+import { SearchFields } from '../parts/search-fields.tsx'
 import { kinds, repeatable } from '../run/words.ts'
 import { mostTries } from '../state/address.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed } from './asides.ts'
 import { passagePairs, toText } from './compare.ts'
-import { type Fields, requestOf, settings } from './edits.ts'
+import { requestOf, settings } from './edits.ts'
 import { MessagesField } from './messages-field.tsx'
 
 interface EditFormProps {
@@ -19,22 +19,23 @@ interface EditFormProps {
   isSending: boolean
   /** 0: from the beginning. */
   onFrom: (seq: number) => void
-  onStart: (request: AgainRequest) => void
+  /** What makes the request throws for a field that can't be read. */
+  onStart: (requestOf: () => AgainRequest) => void
 }
 
 /** What is changed before it runs again. What is left as it is, is not sent. */
 export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: EditFormProps): JSX.Element {
   heed(opened)
   const { events, run } = opened
-  const [fields, setFields] = useState<Fields>({ after: 'ask', drop: [], settings: {} })
-  const [problem, setProblem] = useState('')
   const [times, setTimes] = useState(mostTries)
   const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
   const [result] = step === undefined ? [] : events.records.of(step).filter(({ type }) => type === 'tool_result')
   const output = result?.type === 'tool_result' ? result.output : undefined
   const said = run.value?.messages.find(({ role }) => role === 'user')
+  const input = said?.content ?? ''
   const isText = said?.parts.every(({ type }) => type === 'text') === true
-  const hits = passagePairs(events.all, []).flatMap(([hit]) => (hit === undefined ? [] : [hit]))
+  const isSearch = from === undefined || step?.kind === 'search'
+  const hits = isSearch ? passagePairs(events.all, []).flatMap(([hit]) => hit ?? []) : []
   const model = events.all.find((event) => event.type === 'model_call_start')
   const agentId = run.value?.entity_id
   const hasModel = model !== undefined
@@ -48,56 +49,21 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
       },
     )
   }, [studio, agentId, hasModel])
-  const put = (change: Partial<Fields>) => setFields({ ...fields, ...change })
-  const area = (label: string, key: 'input' | 'instructions' | 'output', value: string, placeholder = '') => (
-    <label>
-      {label}
-      <textarea
-        rows={3}
-        dir="auto"
-        value={fields[key] ?? value}
-        placeholder={placeholder}
-        onInput={({ currentTarget }) => put({ [key]: currentTarget.value })}
-      />
-    </label>
-  )
   return (
     <form
       class="edits"
       onSubmit={(event) => {
         event.preventDefault()
-        try {
-          setProblem('')
-          const times = event.submitter instanceof HTMLButtonElement ? Number(event.submitter.value) : 1
-          const before = {
-            input: said?.content ?? '',
-            instructions: own,
-            output,
-            isTool: step?.kind === 'tool',
-            isCall: step?.kind === 'model',
-          }
-          onStart(requestOf(fields, from, before, times))
-        } catch (error) {
-          setProblem((error as Error).message)
-        }
+        const form = new FormData(event.currentTarget, event.submitter)
+        const passages = hits.map(({ chunk_id }) => chunk_id)
+        onStart(() => requestOf(form, from, { input, instructions: own, output, passages }))
       }}
     >
       <label>
         From{' '}
         <select
           value={from === undefined ? 0 : (step?.seq ?? 0)}
-          onChange={({ currentTarget }) => {
-            const {
-              output: _output,
-              messages: _messages,
-              limit: _limit,
-              mode: _mode,
-              filters: _filters,
-              ...others
-            } = fields
-            setFields({ ...others, drop: [] })
-            onFrom(Number(currentTarget.value))
-          }}
+          onChange={({ currentTarget }) => onFrom(Number(currentTarget.value))}
         >
           <option value={0}>the beginning</option>
           {events.steps.steps
@@ -109,93 +75,48 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
             ))}
         </select>
       </label>
-      {from === undefined && isText ? area('Input', 'input', said?.content ?? '') : null}
-      {step?.kind === 'tool' ? area('Output of the tool', 'output', toText(output)) : null}
-      {step?.kind === 'model' && step.callId !== undefined && studio.me.value?.can.prompts === true ? (
-        <MessagesField
-          key={step.callId}
-          studio={studio}
-          runId={opened.runId}
-          callId={step.callId}
-          text={fields.messages}
-          onText={(messages) => setFields((now) => ({ ...now, messages }))}
-        />
+      {isText ? (
+        <label hidden={from !== undefined}>
+          Input
+          <textarea name="input" rows={3} dir="auto" defaultValue={input} />
+        </label>
       ) : null}
-      {model === undefined ? null : (
+      {step?.kind === 'tool' ? (
+        <label key={from}>
+          Output of the tool
+          <textarea name="output" rows={3} dir="auto" defaultValue={toText(output)} />
+        </label>
+      ) : null}
+      {step?.kind === 'model' && step.callId !== undefined && studio.me.value?.can.prompts === true ? (
+        <MessagesField key={step.callId} studio={studio} runId={opened.runId} callId={step.callId} />
+      ) : null}
+      {model?.type === 'model_call_start' ? (
         <>
-          {area('Instructions', 'instructions', own, 'as they are')}
           <label>
-            Model{' '}
-            <input
-              value={fields.model ?? ''}
-              placeholder={model.type === 'model_call_start' ? model.model : ''}
-              onInput={({ currentTarget }) => put({ model: currentTarget.value })}
-            />
+            Instructions
+            <textarea name="instructions" rows={3} dir="auto" placeholder="as they are" defaultValue={own} />
+          </label>
+          <label>
+            Model <input name="model" placeholder={model.model} />
           </label>
           <details>
             <summary>Settings</summary>
             {settings.map((name) => (
               <label key={name}>
-                {name}{' '}
-                <input
-                  type="number"
-                  step="any"
-                  value={fields.settings[name] ?? ''}
-                  placeholder="as it is"
-                  onInput={({ currentTarget }) =>
-                    put({ settings: { ...fields.settings, [name]: currentTarget.value } })
-                  }
-                />
+                {name} <input name={name} type="number" step="any" placeholder="as it is" />
               </label>
             ))}
           </details>
         </>
-      )}
-      {hits.length > 0 && (from === undefined || step?.kind === 'search') ? (
-        <fieldset>
+      ) : null}
+      {hits.length > 0 ? (
+        <fieldset key={from}>
           <legend>Passages</legend>
-          <label>
-            Search anew, at most{' '}
-            <input
-              type="number"
-              min={1}
-              max={100}
-              value={fields.limit ?? ''}
-              placeholder="as it was"
-              onInput={({ currentTarget }) => put({ limit: currentTarget.value })}
-            />
-          </label>
-          <label>
-            Mode{' '}
-            <select value={fields.mode ?? ''} onChange={({ currentTarget }) => put({ mode: currentTarget.value })}>
-              <option value="">as it was</option>
-              {searchModes.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Filters{' '}
-            <input
-              value={fields.filters ?? ''}
-              placeholder="as they were, or as JSON"
-              onInput={({ currentTarget }) => put({ filters: currentTarget.value })}
-            />
-          </label>
+          <p class="about">A mode, a limit or filters search anew.</p>
+          <SearchFields />
           {hits.map((hit) => (
             <label key={hit.chunk_id}>
-              <input
-                type="checkbox"
-                checked={!fields.drop.includes(hit.chunk_id)}
-                onChange={({ currentTarget }) =>
-                  put({
-                    drop: currentTarget.checked
-                      ? fields.drop.filter((id) => id !== hit.chunk_id)
-                      : [...fields.drop, hit.chunk_id],
-                  })
-                }
-              />{' '}
-              {whereOf(hit)}
+              <input type="checkbox" name="passage" value={hit.chunk_id} defaultChecked /> {whereOf(hit)}
             </label>
           ))}
         </fieldset>
@@ -203,19 +124,16 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
       <div class="bar">
         <label>
           Tools and steps after it{' '}
-          <select
-            value={fields.after}
-            onChange={({ currentTarget }) => put({ after: currentTarget.value as Fields['after'] })}
-          >
+          <select name="after">
             <option value="ask">ask me before each</option>
             <option value="recorded">are answered from the record, others ask</option>
             <option value="live">run for real</option>
           </select>
         </label>
-        <button type="submit" class="primary" value="1" disabled={isSending}>
+        <button type="submit" name="times" class="primary" value="1" disabled={isSending}>
           Run again
         </button>
-        <button type="submit" value={times} disabled={isSending}>
+        <button type="submit" name="times" value={times} disabled={isSending}>
           Again ×{times}
         </button>
         <label>
@@ -230,9 +148,6 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
           />
         </label>
       </div>
-      <p role="alert" class="wrong">
-        {problem}
-      </p>
     </form>
   )
 }

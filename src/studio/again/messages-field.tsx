@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -7,30 +7,21 @@ interface MessagesFieldProps {
   studio: Studio
   runId: string
   callId: string
-  /** Undefined until they are to be changed. */
-  text: string | undefined
-  onText: (text: string) => void
 }
 
 /** The messages of a model call, as JSON that can be changed. They are read when somebody wants to. */
-export function MessagesField({ studio, runId, callId, text, onText }: MessagesFieldProps): JSX.Element {
+export function MessagesField({ studio, runId, callId }: MessagesFieldProps): JSX.Element {
   const { problem, attempt } = useAttempt()
+  const [text, setText] = useState<string>()
   const field = useRef<HTMLTextAreaElement>(null)
-  const isOpen = text !== undefined
   // The button that had the focus is gone.
   // biome-ignore lint/correctness/useExhaustiveDependencies: when it is opened
-  useLayoutEffect(() => field.current?.focus(), [isOpen])
+  useLayoutEffect(() => field.current?.focus(), [text])
   if (text !== undefined) {
     return (
       <label>
         Messages of the call, as JSON
-        <textarea
-          ref={field}
-          rows={8}
-          dir="auto"
-          value={text}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
-        />
+        <textarea ref={field} name="messages" rows={8} dir="auto" defaultValue={text} />
       </label>
     )
   }
@@ -38,9 +29,8 @@ export function MessagesField({ studio, runId, callId, text, onText }: MessagesF
     const {
       calls: [call],
     } = await studio.client.runs.trace(runId, { call: callId })
-    if (!Array.isArray(call?.messages))
-      throw new Error('The messages can’t be put together again: some that they refer to are gone.')
-    onText(JSON.stringify(call.messages, undefined, 2))
+    if (!Array.isArray(call?.messages)) throw new Error('Some of the messages are gone.')
+    setText(JSON.stringify(call.messages, undefined, 2))
   }
   return (
     <div>

@@ -42,9 +42,9 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
   const place = { page: 'again', runId, from } as const
   const { client } = studio
-  const start = (request: AgainRequest) =>
+  const start = (requestOf: () => AgainRequest) =>
     attempt(async () => {
-      const { runs } = await client.runs.again(runId, request)
+      const { runs } = await client.runs.again(runId, requestOf())
       setChosen(0)
       studio.go({ ...place, tries: runs.map(({ run_id }) => run_id) }, true)
     })

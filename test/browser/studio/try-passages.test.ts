@@ -91,7 +91,7 @@ test('a run is repeated with a search in another mode and with filters', async (
   const passages = page.getByRole('group', { name: 'Passages' })
   await passages.getByLabel('Mode').selectOption('keyword')
   expect(await page.evaluate(roomInNumber)).toBeGreaterThanOrEqual(0)
-  await passages.getByLabel('Search anew, at most').fill('1')
+  await passages.getByLabel('Limit').fill('1')
   await passages.getByLabel('Filters').fill('kind')
   await page.getByRole('button', { name: 'Run again' }).click()
   await page.getByText('Filters must be an object in JSON').waitFor()

@@ -1,32 +1,17 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { searchModes } from '../../../core/knowledge/knowledge.ts'
-import { knowledgeLimits } from '../../../core/knowledge/limits.ts'
 import type { SearchAnswer } from '../../../wire/search.ts'
 import { Hits, whereOf } from '../../parts/hits.tsx'
-import { readFilters } from '../../state/address.ts'
+import { SearchFields, searchOf } from '../../parts/search-fields.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
 
 /** The recorded query asked now, in another way, with the ranks that the passages had then. Nothing of the run changes. */
 export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<'retrieval'> }): JSX.Element {
-  const { query, mode = 'hybrid', limit, filters, collection, results } = search
+  const { query, mode = 'hybrid', limit = 10, filters, collection, results } = search
   const [found, setFound] = useState<SearchAnswer>()
   const { problem, attempt } = useAttempt()
-  const ask = async (form: HTMLFormElement) => {
-    const fields = new FormData(form)
-    const wanted = readFilters(String(fields.get('filters')).trim() || undefined)
-    if (typeof wanted === 'string') throw new Error(wanted)
-    const settings = {
-      explain: true,
-      mode: searchModes.find((one) => one === fields.get('mode')),
-      limit: Number(fields.get('limit')) || undefined,
-      filters: wanted,
-      collection,
-    }
-    setFound(await studio.client.knowledge.search(query, settings))
-  }
   const then = new Map(results.map(({ chunk_id, rank }, place) => [chunk_id, rank ?? place + 1]))
   const hits = found?.results.map((result, place) => {
     const { chunk_id: id, score, explain } = result
@@ -45,34 +30,13 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
         aria-label="Search again"
         onSubmit={(event) => {
           event.preventDefault()
-          const form = event.currentTarget
-          attempt(() => ask(form))
+          const form = new FormData(event.currentTarget)
+          attempt(async () =>
+            setFound(await studio.client.knowledge.search(query, { ...searchOf(form), explain: true, collection })),
+          )
         }}
       >
-        <label>
-          Mode{' '}
-          <select name="mode" defaultValue={mode}>
-            {searchModes.map((one) => (
-              <option key={one} selected={one === mode}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Limit{' '}
-          <input
-            name="limit"
-            class="short-field"
-            type="number"
-            min="1"
-            max={knowledgeLimits.search}
-            defaultValue={`${limit ?? 10}`}
-          />
-        </label>
-        <label>
-          Filters <input name="filters" defaultValue={filters === undefined ? '' : JSON.stringify(filters)} />
-        </label>
+        <SearchFields mode={mode} limit={limit} filters={filters} />
         <button type="submit">Search now</button>
       </form>
       <p role="alert" class="wrong">
@@ -80,7 +44,7 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
       </p>
       <p role="status" dir="auto">
         {found === undefined ? '' : `${found.results.length} found now · ${found.mode}`}
-        {gone.length === 0 || hits === undefined ? '' : ` · not found now: ${gone.map(whereOf).join(', ')}`}
+        {gone.length === 0 ? '' : ` · not found now: ${gone.map(whereOf).join(', ')}`}
       </p>
       {hits === undefined || hits.length === 0 ? null : (
         <Hits label="Found now" hits={hits} lists={[...new Set(hits.flatMap(({ lists }) => Object.keys(lists)))]} />

@@ -1,0 +1,67 @@
+import type { JSX } from 'preact'
+import type { Filters } from '../../core/knowledge/filter.ts'
+import { type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../../core/knowledge/limits.ts'
+import { readFilters } from '../state/address.ts'
+
+interface SearchFieldsProps {
+  /** Chosen at first. Absent: it may stay as it was. */
+  mode?: SearchMode
+  limit?: number
+  filters?: object | undefined
+}
+
+/** How to search: fields of a form, which `searchOf` reads. */
+export function SearchFields({ mode, limit, filters }: SearchFieldsProps): JSX.Element {
+  const placeholder = 'as it was'
+  return (
+    <>
+      <label>
+        Mode{' '}
+        <select name="mode">
+          {mode === undefined ? <option value="">{placeholder}</option> : null}
+          {searchModes.map((one) => (
+            <option key={one} selected={one === mode}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Limit{' '}
+        <input
+          name="limit"
+          class="short-field"
+          type="number"
+          min="1"
+          max={knowledgeLimits.search}
+          placeholder={placeholder}
+          defaultValue={limit === undefined ? '' : `${limit}`}
+        />
+      </label>
+      <label>
+        Filters{' '}
+        <input
+          name="filters"
+          placeholder="an object in JSON"
+          defaultValue={filters === undefined ? '' : JSON.stringify(filters)}
+        />
+      </label>
+    </>
+  )
+}
+
+export interface AskedSearch {
+  mode?: SearchMode
+  limit?: number
+  filters?: Filters
+}
+
+/** What is chosen. Throws for filters that are none. */
+export function searchOf(form: FormData): AskedSearch {
+  const filters = readFilters(String(form.get('filters') ?? '').trim() || undefined)
+  if (typeof filters === 'string') throw new Error(filters)
+  const mode = searchModes.find((one) => one === form.get('mode'))
+  const limit = Number(form.get('limit'))
+  return { ...(mode && { mode }), ...(limit > 0 && { limit }), ...(filters && { filters }) }
+}
