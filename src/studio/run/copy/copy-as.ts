@@ -4,9 +4,11 @@ import type { Studio } from '../../state/studio.ts'
 import { toMarkdown } from './copy-markdown.ts'
 import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'
 
+export type Form = 'curl' | 'client' | 'chat' | 'markdown' | 'link' | 'id'
+
 /** Never has the key of the page in it. */
 export async function copyAs(
-  kind: 'curl' | 'client' | 'chat' | 'markdown' | 'link' | 'id',
+  kind: Form,
   studio: Studio,
   { runId, whole: { root: events } }: OpenedRun,
 ): Promise<string> {
