@@ -65,41 +65,25 @@ function addStrings(texts: string[], data: Json): void {
   }
 }
 
-/** The text without fenced code blocks and code spans, in pieces. */
+/** A fenced code block: up to a line of no fewer marks, or to the end. Its marks, which `split` keeps, are no prose, but cite nothing. */
+const fenced = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[\s\S]*?(?:\n {0,3}\1(?:`*|~*)[^\S\n]*$|$(?![\s\S]))/m
+
+/** The text without fenced code blocks and code spans, in pieces. A code span ends at the next run of as many backticks. */
 function* proseIn(text: string): Generator<string> {
   if (!text.includes('[')) return
-  let fence: string | undefined
-  let prose = ''
-  for (const [line] of text.matchAll(/[^\n]*\n?/g)) {
-    const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})([^\n]*)/.exec(line) ?? []
-    if (fence === undefined && mark !== undefined && !(mark.startsWith('`') && rest.includes('`'))) {
-      fence = mark
-      yield* outsideSpans(prose)
-      prose = ''
-    } else if (fence === undefined) prose += line
-    else if (mark?.startsWith(fence) && rest.trim() === '') fence = undefined
+  for (const prose of text.split(fenced)) {
+    const ticks = [...prose.matchAll(/`+/g)]
+    const ends = Map.groupBy(ticks.toReversed(), ([run]) => run.length)
+    let from = 0
+    for (const { 0: run, index } of ticks) {
+      if (index < from) continue
+      const same = ends.get(run.length) ?? []
+      while ((same.at(-1)?.index ?? prose.length) <= index) same.pop()
+      const end = same.at(-1)
+      if (end === undefined) continue
+      yield prose.slice(from, index)
+      from = end.index + run.length
+    }
+    yield prose.slice(from)
   }
-  yield* outsideSpans(prose)
-}
-
-/** A code span ends at the next run of as many backticks; a run without one is text. */
-function* outsideSpans(text: string): Generator<string> {
-  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: { length } }) => ({ start: index, length }))
-  const next = new Map<number, number>()
-  const ends = runs.map(() => -1)
-  for (let place = runs.length - 1; place >= 0; place--) {
-    const { length = 0 } = runs[place] ?? {}
-    ends[place] = next.get(length) ?? -1
-    next.set(length, place)
-  }
-  let from = 0
-  for (let place = 0; place < runs.length; place++) {
-    const end = runs[ends[place] ?? -1]
-    const begin = runs[place]
-    if (begin === undefined || end === undefined) continue
-    yield text.slice(from, begin.start)
-    from = end.start + end.length
-    place = ends[place] ?? place
-  }
-  yield text.slice(from)
 }
