@@ -32,29 +32,20 @@ const isTime = (value: unknown): boolean => isText(value) && !Number.isNaN(Date.
 /** Reads an export in the page. What it throws says in words why the file can't be shown. */
 export async function readCopy(file: File): Promise<CopiedSession> {
   if (file.size > mostBytes)
-    throw new Error(
-      `It has ${formatBytes(file.size)}, and the page reads at most ${formatBytes(mostBytes)}. Import it with: agentserve sessions import`,
-    )
-  const lines = (await file.text()).split('\n')
-  while (lines.at(-1)?.trim() === '') lines.pop()
-  const session = sessionOf(lines[0] ?? '')
+    throw new Error(`The page reads at most ${formatBytes(mostBytes)}. Import it with: agentserve sessions import`)
+  const [first = '', ...lines] = (await file.text()).trimEnd().split('\n')
+  const session = sessionOf(first)
   const runs = new Map<string, CopiedRun>()
   const files = new Map<string, string>()
-  let problem = 'The file ends too early.'
+  let problem = 'The file is not whole.'
   for (const [place, text] of lines.entries()) {
-    if (place === 0) continue
     const line = parsed(text)
-    if (line === undefined) {
-      problem = place === lines.length - 1 ? 'The last line of the file is cut off.' : `Line ${place + 1} is no JSON.`
+    if (line?.type === 'end') {
+      if (line.runs === runs.size) problem = ''
       break
     }
-    if (line.type === 'end') {
-      problem =
-        line.runs === runs.size ? '' : `The file has ${runs.size} runs, and its last line tells of ${line.runs}.`
-      break
-    }
-    if (!take(line, runs, files)) {
-      problem = `Line ${place + 1} is not one of an export.`
+    if (line === undefined || !take(line, runs, files)) {
+      problem = `Line ${place + 2} of the file can’t be read.`
       break
     }
   }
@@ -77,9 +68,8 @@ function parsed(text: string): Line {
 function sessionOf(text: string): Session {
   const line = parsed(text)
   if (line?.type !== 'session' || !isText(line.session?.session_id))
-    throw new Error('It is no export of a session. “Session…” and “Export” save one, or: agentserve sessions export')
-  if (line.version !== 1)
-    throw new Error('It is of another version of agentserve, with another format. Export the session again.')
+    throw new Error('It is no export of a session. “Session…”, “Export” saves one.')
+  if (line.version !== 1) throw new Error('It is of another version of agentserve. Export the session again.')
   return line.session
 }
 

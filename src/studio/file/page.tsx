@@ -58,7 +58,7 @@ function OfFile({ studio, file }: { studio: Studio; file: File | undefined }): J
         )}
         <p role="status" class="whole-line">
           {file === undefined
-            ? 'Drop the export of a session here, or open one. It is read in this page, and nothing of it is sent.'
+            ? 'Drop the export of a session here. It is read in this page; nothing is sent.'
             : copy?.problem
               ? `${copy.problem} What came before is shown. It can’t be imported.`
               : copy === undefined && problem === ''
@@ -109,6 +109,6 @@ class Guard extends Component<{ children: ComponentChildren }, { isBroken?: bool
 
   override render(): ComponentChildren {
     if (this.state.isBroken !== true) return this.props.children
-    return <p role="alert">Something in this file can’t be shown: it is not as agentserve writes it.</p>
+    return <p role="alert">Something in this file can’t be shown.</p>
   }
 }
