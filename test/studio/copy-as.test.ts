@@ -78,7 +78,7 @@ describe('a run as Markdown', () => {
       - began: 2026-01-01T00:00:00.000Z, took: 60 ms
       - tokens: 1542, cost: –
       - link: http://127.0.0.1:8080/studio/r/run_1
-      - prompts: left out, since the key lacks the scope \`prompts\`
+      - prompts: left out, they need the scope \`prompts\`
 
       ## Question
 

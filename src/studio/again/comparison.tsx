@@ -22,7 +22,7 @@ export function Comparison({ studio, a, b }: ComparisonProps): JSX.Element {
     <>
       <Facts a={a} b={b} />
       <Part title="Answer">
-        <TextDiff before={textOf(a.events)} after={textOf(b.events)} nothing="Neither has said anything." />
+        <TextDiff before={textOf(a.events)} after={textOf(b.events)} />
       </Part>
       <PromptDiff studio={studio} a={a} b={b} />
       <Tools a={a} b={b} />
@@ -108,7 +108,7 @@ export function Tools({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | n
             {called.includes(false) ? (
               <pre dir="auto">{(before ?? after ?? 'no result').slice(0, 2000)}</pre>
             ) : (
-              <TextDiff before={before ?? ''} after={after ?? ''} nothing="It gave nothing." />
+              <TextDiff before={before} after={after} />
             )}
           </li>
         ))}

@@ -12,7 +12,8 @@ export function DiffPage({ studio }: { studio: Studio }): JSX.Element | null {
   const [a, b = a] = useAsides(studio, [...new Set(ids)])
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (a === undefined || b === undefined) return null
-  const trouble = [a, b].map((opened) => aboutRun(opened)).find((words) => words !== '')
+  heed(a, b)
+  const trouble = a.error.value || b.error.value
   const isRead = [a, b].every(({ run, events }) => run.value !== undefined && events.seq > 0)
   return (
     <div class="two">
@@ -22,7 +23,7 @@ export function DiffPage({ studio }: { studio: Studio }): JSX.Element | null {
         <RunLink studio={studio} name="B" opened={b} />
       </p>
       <Choice key={ids.join()} studio={studio} runA={ids[0]} runB={ids[1]} />
-      {trouble !== undefined ? (
+      {trouble ? (
         <p role="alert">{trouble}</p>
       ) : isRead ? (
         <Comparison studio={studio} a={a} b={b} />
@@ -71,14 +72,6 @@ function Choice({
       </button>
     </form>
   )
-}
-
-/** Why a run can't be shown; else nothing. */
-export function aboutRun(opened: OpenedRun): string {
-  heed(opened)
-  const { runId, isMissing, error } = opened
-  if (isMissing.value) return `There is no run ${runId}: it was deleted, or never was, or this key may not see it.`
-  return error.value === '' ? '' : `The run ${runId} could not be read: ${error.value}`
 }
 
 function RunLink({ studio, name, opened }: { studio: Studio; name: string; opened: OpenedRun }): JSX.Element {

@@ -8,7 +8,6 @@ import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
 import { alone, heed, useAsides } from './asides.ts'
-import { aboutRun } from './diff-page.tsx'
 import { piecesOf } from './member-pieces.ts'
 import { Part as Section } from './part.tsx'
 
@@ -38,7 +37,6 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   heed(opened)
   if (outer !== undefined) heed(outer)
   const { runId, events } = opened
-  const trouble = aboutRun(opened)
   const [told] = present?.messages ?? []
   const urlOf = (id: string) => studio.urlOf({ page: 'member', runId: id })
   const partsOf = (parts: readonly Part[]) => (
@@ -49,7 +47,7 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
       <h2 ref={title} tabIndex={-1}>
         {present?.entity_id ?? 'Run'}
       </h2>
-      {trouble && <p role="alert">{trouble}</p>}
+      {opened.error.value && <p role="alert">{opened.error.value}</p>}
       {present && (
         <p class="bar">
           <Status status={present.status} />

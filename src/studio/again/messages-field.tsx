@@ -29,7 +29,7 @@ export function MessagesField({ studio, runId, callId }: MessagesFieldProps): JS
     const {
       calls: [call],
     } = await studio.client.runs.trace(runId, { call: callId })
-    if (!Array.isArray(call?.messages)) throw new Error('Some of the messages are gone.')
+    if (!Array.isArray(call?.messages)) throw new Error('Some messages of the prompt are gone.')
     setText(JSON.stringify(call.messages, undefined, 2))
   }
   return (

@@ -9,7 +9,6 @@ import { isEnded } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed, useAsides } from './asides.ts'
 import { Comparison } from './comparison.tsx'
-import { aboutRun } from './diff-page.tsx'
 import { EditForm } from './edit-form.tsx'
 import { Lane } from './lane.tsx'
 import { Spread } from './spread.tsx'
@@ -30,14 +29,12 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
       <div class="middle">
         <h2>This key can’t repeat runs here</h2>
         <p role="alert">
-          It is for keys of operators, in <code>agentserve dev</code> or with the setting{' '}
-          <code>server.studio.again</code>.
+          Operators can, in <code>agentserve dev</code> or with <code>server.studio.again</code>.
         </p>
       </div>
     )
   }
   heed(a)
-  const trouble = aboutRun(a)
   const b = others[chosen] ?? others[0]
   const isShown = (name: typeof tab) => !isNarrow || b === undefined || tab === name
   const place = { page: 'again', runId, from } as const
@@ -59,7 +56,6 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   return (
     <div class="two">
       <h2>Again, side by side</h2>
-      {trouble === '' ? null : <p role="alert">{trouble}</p>}
       {a.run.value === undefined || a.events.seq === 0 ? (
         <p class="about appears">Reading…</p>
       ) : (
@@ -74,7 +70,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
         />
       )}
       <p role="alert" class="wrong">
-        {problem}
+        {problem || a.error.value}
       </p>
       {others.length < 2 ? null : <Spread a={a} tries={others} chosen={chosen} onChoose={setChosen} />}
       {isNarrow && b !== undefined ? (
@@ -122,10 +118,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
                 Drop
               </button>
             </div>
-            <p class="about">
-              It is kept as it is: nothing runs again. Saved as a test, it becomes a session. A try goes by itself after
-              7 days.
-            </p>
+            <p class="about">It is kept as it is: nothing runs again. A try is deleted after 7 days.</p>
           </Lane>
         )}
       </div>

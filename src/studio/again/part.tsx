@@ -12,14 +12,13 @@ export function Part({ title, children }: { title: string; children: ComponentCh
 }
 
 interface TextDiffProps {
-  before: string
-  after: string
-  nothing: string
+  before: string | undefined
+  after: string | undefined
 }
 
 /** What changed from one text to the other, or that nothing did. */
-export function TextDiff({ before, after, nothing }: TextDiffProps): JSX.Element {
-  if (before === after) return <p class="about">{before === '' ? nothing : 'The same in both.'}</p>
+export function TextDiff({ before = '', after = '' }: TextDiffProps): JSX.Element {
+  if (before === after) return <p class="about">{before === '' ? 'Nothing in both.' : 'The same in both.'}</p>
   return <Diff before={before} after={after} />
 }
 

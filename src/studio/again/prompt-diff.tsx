@@ -60,7 +60,7 @@ function Messages({ studio, of }: { studio: Studio; of: [string, string, string,
         setRead(
           Array.isArray(before) && Array.isArray(after)
             ? { pairs: messagePairs(before, after) }
-            : { error: 'One of the prompts can’t be put together again: messages that it refers to are gone.' },
+            : { error: 'Some messages of the prompt are gone.' },
         ),
       (error: unknown) => {
         if (!reading.signal.aborted) setRead({ error: messageOf(error) })
@@ -86,7 +86,7 @@ function Messages({ studio, of }: { studio: Studio; of: [string, string, string,
           <li key={place}>
             <strong>{role === 'system' ? 'instructions' : role}</strong>
             {onlyIn([before !== undefined, after !== undefined])}
-            <TextDiff before={before ?? ''} after={after ?? ''} nothing="" />
+            <TextDiff before={before} after={after} />
           </li>
         ))}
       </ul>

@@ -166,15 +166,8 @@ function EventCount({ opened }: { opened: OpenedRun }): JSX.Element {
   return <>Events {formatCount(opened.events.all.length)}</>
 }
 
-function AboutRun({
-  opened: { shown: present, error, isMissing, events, runId, tree },
-}: {
-  opened: OpenedRun
-}): JSX.Element {
+function AboutRun({ opened: { shown: present, error, events, tree } }: { opened: OpenedRun }): JSX.Element {
   tree.shape.value
-  if (isMissing.value) {
-    return <p role="alert">There is no run {runId}: it was deleted, or never was, or this key may not see it.</p>
-  }
   const wrong = error.value || tree.error.value
   if (wrong !== '') return <p role="alert">{wrong}</p>
   const words = present === undefined ? '' : aboutEnd(present)
@@ -184,7 +177,7 @@ function AboutRun({
     <>
       <p role="status" class={waits ? undefined : 'appears'}>
         {present?.status === 'queued'
-          ? 'Queued: it begins when the run before it in this session has ended.'
+          ? 'Queued: the run before it in this session is under way.'
           : waits
             ? 'Waiting for its first event…'
             : 'Reading…'}
@@ -197,12 +190,12 @@ function AboutRun({
 function aboutEnd(run: NonNullable<OpenedRun['run']['value']>): string {
   const lost = run.truncated ? ' A crash may have lost its last moments.' : ''
   if (run.status === 'failed') return `Failed (${run.error?.code}): ${run.error?.message}${lost}`
-  if (run.status === 'interrupted') return `The process of the server ended while it was under way.${lost}`
+  if (run.status === 'interrupted') return `The server ended while it was under way.${lost}`
   if (run.status === 'cancelled') {
     const reason = run.cancellation_reason
     return `Cancelled${reason === null ? '' : `: ${reason.replaceAll('_', ' ')}`}.${lost}`
   }
-  if (run.cache_hit) return `The answer was given before to the same input, and came from the cache.${lost}`
+  if (run.cache_hit) return `From the cache: the same input was answered before.${lost}`
   return lost.trim()
 }
 

@@ -27,8 +27,8 @@ export function stateOf({ state, isCut, kind }: Step): [icon: IconName, words: s
 /** What a cost rests on. */
 export function costInWords(cost: Cost | null): string {
   if (cost === null) return 'The cost is not known.'
-  if (cost.local === true) return 'All models ran on a machine of their own.'
-  const prices = cost.as_of === null ? 'the prices of the configuration' : `the price table of ${cost.as_of}`
+  if (cost.local === true) return 'All models are local.'
+  const prices = cost.as_of === null ? 'the config' : `the prices of ${cost.as_of}`
   return `${formatCost(cost)} by ${prices}.`
 }
 

@@ -33,8 +33,8 @@ export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
       <h2>Watch file saves</h2>
       {pinned.length === 0 ? (
         <p>
-          Nothing is pinned. Open a run and press <kbd>w</kbd>, or “Watch” at its top: each time you save a file of the
-          config, it is asked again, and what changed in its answer is shown here.
+          Nothing is pinned. Press <kbd>w</kbd> at a run: each time you save a file of the config, it is asked again,
+          and what changed is shown here.
         </p>
       ) : (
         <>
@@ -58,21 +58,16 @@ export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
           </p>
           {isHere.value ? null : (
             <p class="bar" role="status">
-              Another window of this browser watches: only one does, so that nothing is asked twice.
+              Another window of this browser watches.
               <button type="button" onClick={() => watcher.takeOver()}>
                 Watch here
               </button>
             </p>
           )}
-          <p class="about">
-            Tools and steps are answered from the record; what is not in it waits for you. Nothing of it changes a
-            session.
-          </p>
+          <p class="about">Tools and steps are answered from the record, others ask. No session changes.</p>
         </>
       )}
-      {studio.pins.isFull.value ? (
-        <p role="alert">{mostPins} turns are watched, and no more: unpin one to watch another.</p>
-      ) : null}
+      {studio.pins.isFull.value ? <p role="alert">At most {mostPins} turns are watched: unpin one first.</p> : null}
       {pinned.map((watched) => (
         <WatchedTurn key={watched.turn.runId} studio={studio} watched={watched} isToTurn={isToTurn} />
       ))}

@@ -2,7 +2,6 @@ import type { JSX } from 'preact'
 import { heed } from '../again/asides.ts'
 import { textOf } from '../again/compare.ts'
 import { Facts, Tools } from '../again/comparison.tsx'
-import { aboutRun } from '../again/diff-page.tsx'
 import { Part, TextDiff } from '../again/part.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
@@ -43,15 +42,15 @@ export function WatchedTurn({ studio, watched, isToTurn }: WatchedTurnProps): JS
         </button>
       </p>
       <p role="alert" class="wrong" dir="auto">
-        {problem.value || run?.error?.message || aboutRun(turn)}
+        {problem.value || run?.error?.message || turn.error.value}
       </p>
       {last === undefined ? null : a === undefined ? (
-        <p class="about">There was one save so far.</p>
+        <p class="about">Only one save so far.</p>
       ) : (
         <>
-          {last === now ? null : <p class="about">Below is the last answer that was completed.</p>}
+          {last === now ? null : <p class="about">Below is the last whole answer.</p>}
           <Part title="Answer">
-            <TextDiff before={textOf(a.events)} after={textOf(last.events)} nothing="Neither has said anything." />
+            <TextDiff before={textOf(a.events)} after={textOf(last.events)} />
           </Part>
           <Facts a={a} b={last} />
           <Tools a={a} b={last} />

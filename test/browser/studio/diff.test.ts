@@ -92,7 +92,7 @@ test('any two runs are compared by their ids, and a run with itself differs in n
 test('a run that is not there is said to be missing', async () => {
   const { run_id } = await ask('When in winter?')
   const { page, end } = await visit(chromium, server.url, `/studio/diff/${run_id}/run_gone`)
-  await page.getByRole('alert').filter({ hasText: 'There is no run run_gone' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: "There is no run 'run_gone'" }).waitFor()
   expect(await lookAt(page)).toEqual([])
   expect((await end()).violations).toEqual([])
 })

@@ -214,7 +214,7 @@ test('a prompt that can not be put together again says so, and leads to the even
   const { run_id } = json.runs.at(-1)
   const { page, inspector, end } = await open({ session_id: json.session_id, run_id })
   await page.getByRole('row', { name: /^model call/ }).click()
-  await inspector.getByText(/can’t be put together again/).waitFor()
+  await inspector.getByText('Some messages of the prompt are gone').waitFor()
   expect(await lookAt(page)).toEqual([])
   await inspector.getByRole('button', { name: 'events of the run' }).click()
   const list = page.getByRole('listbox', { name: 'Events of the run' })

@@ -30,7 +30,7 @@ export function toMarkdown({ run, events, calls, link }: WholeRun): string {
       `- began: ${run.created_at}, took: ${formatMs(took)}`,
       ...(run.usage === null ? [] : [`- tokens: ${run.usage.total_tokens}, cost: ${formatCost(run.cost)}`]),
       `- link: ${link}`,
-      ...(calls === undefined ? ['- prompts: left out, since the key lacks the scope `prompts`'] : []),
+      ...(calls === undefined ? ['- prompts: left out, they need the scope `prompts`'] : []),
     ].join('\n'),
     '## Question',
     ...asked.flatMap(({ parts }) => parts.map((part) => partOf(part as unknown as Json))),
@@ -63,7 +63,7 @@ function stepOf(step: Step, place: number, { records }: RunEvents, calls: WholeR
 function promptOf(call: CallRecord, all: readonly CallRecord[], calls: WholeRun['calls']): string[] {
   const told = calls?.get(call.callId)
   if (told === undefined) return []
-  if (!Array.isArray(told.messages)) return ['The prompt can’t be put together again.']
+  if (!Array.isArray(told.messages)) return ['Some messages of the prompt are gone.']
   const earlier = calls?.get(all[call.number - 2]?.callId ?? '')?.messages
   const before = Array.isArray(earlier) ? earlier.map((message) => JSON.stringify(message)) : []
   const differs = told.messages.findIndex((message, place) => JSON.stringify(message) !== before[place])
@@ -72,9 +72,7 @@ function promptOf(call: CallRecord, all: readonly CallRecord[], calls: WholeRun[
     `#### Prompt of call ${call.number}`,
     ...(same === 0 ? [] : [`The first ${same} messages are those of call ${call.number - 1}.`]),
     ...told.messages.slice(same).flatMap(messageOf),
-    ...(call.number === 1 && Array.isArray(told.tools)
-      ? ['Tools that the model was told of:', fenced(told.tools, 'json')]
-      : []),
+    ...(call.number === 1 && Array.isArray(told.tools) ? ['Tools:', fenced(told.tools, 'json')] : []),
   ]
 }
 

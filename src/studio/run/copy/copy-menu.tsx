@@ -34,6 +34,7 @@ export function CopyMenu({ studio, opened }: CopyMenuProps): JSX.Element {
     ),
   )
   // Before another key can come.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is opened
   useLayoutEffect(() => menu.current?.querySelector('button')?.focus(), [isOpen])
   const close = () => {
     setOpen(false)

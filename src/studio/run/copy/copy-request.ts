@@ -111,7 +111,7 @@ function toInput(part: Part): Json {
   if (part.type !== 'file') return { ...part }
   const { type, media_type, name, url } = part
   const named = { type, media_type, ...(name !== undefined && { name }) }
-  return url === undefined ? { ...named, data: 'PUT-THE-FILE-HERE-AS-BASE64' } : { ...named, url }
+  return url === undefined ? { ...named, data: 'THE-FILE-AS-BASE64' } : { ...named, url }
 }
 
 /** A value in a program. `__proto__` in a literal is no field. */

@@ -41,7 +41,7 @@ function factsOfCall(end: Of<'model_call_end'>): (string | undefined)[] {
   return [
     finish_reason,
     refused === true ? 'refused by the provider' : undefined,
-    repeated === true ? 'taken from the record of another run' : undefined,
+    repeated === true ? 'from the record of another run' : undefined,
     usage === null ? 'tokens not reported' : usageInShort(usage),
     cost === undefined ? undefined : formatCost(cost),
     first_text_ms === undefined ? undefined : `first text ${formatMs(first_text_ms)}`,

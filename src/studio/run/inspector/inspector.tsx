@@ -57,7 +57,7 @@ export function Inspector(props: InspectorProps): JSX.Element {
       <p class="facts">{factsOf(step, records).join(' · ')}</p>
       {call !== undefined && !mayPrompts ? (
         <p class="about">
-          The prompt, the tools and the settings of the call are for keys with the scope <code>prompts</code>.
+          Prompt, tools and settings are for keys with the scope <code>prompts</code>.
         </p>
       ) : null}
       <Tabs
@@ -122,8 +122,7 @@ function OfCall({ view, told, record, onEvents }: OfCallProps): JSX.Element {
 function Unknown({ onEvents }: { onEvents: () => void }): JSX.Element {
   return (
     <p>
-      What the model was told can’t be put together again: it refers to messages of earlier turns, and some of them were
-      deleted or changed since. What the record has of the call is among the{' '}
+      Some messages of the prompt are gone. What the record has of the call is among the{' '}
       <button type="button" onClick={onEvents}>
         events of the run
       </button>

@@ -79,7 +79,7 @@ const neighbours = 1
 async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal): Promise<Text> {
   const { studio, hit } = from
   const me = studio.me.value
-  let why = 'The text of passages in the knowledge base is for keys with the scope knowledge:read.'
+  let why = 'Texts of passages are for keys with the scope knowledge:read.'
   if (me?.scopes.includes('knowledge:read') === true) {
     try {
       const chunk = await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
@@ -87,12 +87,11 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
     } catch (error) {
       const isGone = hasStatus(error, 404)
       if (!isGone) throw error
-      why = 'Its document has been replaced or deleted since.'
+      why = 'Its document was replaced or deleted.'
     }
   }
   if (hit.told === false) return { from: 'nowhere', why: `${why} The model was not told it.` }
-  if (me?.can.prompts !== true)
-    return { from: 'nowhere', why: `${why} What the model was told is for keys with the scope prompts.` }
+  if (me?.can.prompts !== true) return { from: 'nowhere', why: `${why} Prompts are for keys with the scope prompts.` }
   const content = await readInPrompt(from, signal)
   if (content === undefined) return { from: 'nowhere', why: `${why} No prompt of the run has its text.` }
   return { from: 'prompt', content, why }

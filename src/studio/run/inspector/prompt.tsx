@@ -25,9 +25,7 @@ export function Prompt({ messages, before, number }: PromptProps): JSX.Element {
   const left = messages.length - from - shown.length
   return (
     <>
-      <p class="about">
-        This is what agentserve gave to the model’s library, after all hooks; it is not the provider’s HTTP body.
-      </p>
+      <p class="about">What the model’s library was given, after all hooks; not the provider’s HTTP body.</p>
       {same === 0 ? null : (
         <p class="folded">
           {same === 1 ? 'first message' : `first ${formatCount(same)} messages`} as in call {number - 1}{' '}

@@ -19,7 +19,7 @@ export function Settings({ call }: { call: TracedCall }): JSX.Element {
           <dd>{call.model.slice(slash + 1)}</dd>
         </div>
       </dl>
-      {call.settings === null ? <p>No other settings were given.</p> : <JsonTree value={call.settings} />}
+      {call.settings === null ? <p>No other settings.</p> : <JsonTree value={call.settings} />}
     </>
   )
 }

@@ -11,7 +11,7 @@ interface ToldToolsProps {
 
 /** The tools that a model was told of, with their schemas; those that it called come first. */
 export function ToldTools({ tools, calls }: ToldToolsProps): JSX.Element {
-  if (!Array.isArray(tools) || tools.length === 0) return <p>The model was told of no tools.</p>
+  if (!Array.isArray(tools) || tools.length === 0) return <p>No tools.</p>
   const told = tools.map((tool) => {
     const about = typeof tool === 'object' && tool !== null && !Array.isArray(tool) ? tool : { name: String(tool) }
     const name = String(about.name ?? about.id ?? 'tool')
