@@ -3,15 +3,12 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import { silenceOf } from '../../core/knowledge/silence.ts'
-import type { SearchAnswer } from '../../wire/search.ts'
 import { formatScore } from '../parts/format.ts'
-import { type Hit, Hits, whereOf } from '../parts/hits.tsx'
+import { type Hit, Hits, toHit } from '../parts/hits.tsx'
 import { type Asked, readFilters } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { KnowledgeAddress } from './page.tsx'
-
-type SearchHit = SearchAnswer['results'][number]
 
 interface QueryProps {
   studio: Studio
@@ -133,7 +130,6 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
   const words = results[0]?.explain?.words ?? []
   const hits = results.map(toHit)
   const silence = trace?.fit && silenceOf(trace.fit)
-  const lists = [...new Set(hits.flatMap((hit) => Object.keys(hit.lists)))]
   const open = ({ id }: Hit) => {
     const hit = results.find(({ chunk_id }) => chunk_id === id)
     if (hit !== undefined) studio.go({ page: 'knowledge', query, documentId: hit.document_id, chunkId: id })
@@ -155,20 +151,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
           Without the list <code>{list}</code>: {reason}
         </p>
       ))}
-      <Hits label="Passages" hits={hits} lists={lists} onOpen={open} opened={chunkId} />
+      <Hits label="Passages" hits={hits} onOpen={open} opened={chunkId} />
     </>
   )
-}
-
-function toHit(result: SearchHit, place: number): Hit {
-  const { chunk_id: id, score, explain } = result
-  return {
-    id,
-    rank: explain?.rank ?? place + 1,
-    score,
-    lists: explain?.lists ?? {},
-    where: whereOf(result),
-    words: explain?.matches,
-    text: explain?.text,
-  }
 }

@@ -1,5 +1,6 @@
-import type { JSX } from 'preact'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import type { SearchAnswer } from '../../wire/search.ts'
 import { formatLines, formatScore } from './format.ts'
 import { placeAfter } from './layout/list-keys.ts'
 
@@ -9,42 +10,56 @@ export interface Hit {
   rank: number
   score: number
   /** Its place in each list that the search put together. */
-  lists: Readonly<Record<string, { rank: number; score: number }>>
+  lists?: Readonly<Record<string, { rank: number; score: number }>> | undefined
   where: string
   /** The words of the query that it has. Absent: not known. */
-  words?: readonly string[] | undefined
+  words?: string | undefined
   /** A line of it. */
   text?: string | undefined
   /** Said after the place. */
   note?: string | undefined
   /** It was found, but not used. */
-  isDimmed?: boolean | undefined
+  isDimmed?: boolean
+  /** By which an answer cites it. */
+  number?: string
+  weight?: number | undefined
+  isOpen?: boolean
+  /** Under it. */
+  below?: ComponentChildren
 }
 
 interface HitsProps {
   label: string
   hits: readonly Hit[]
-  /** The names of the lists, each a column. */
-  lists: readonly string[]
   /** Absent: a hit can't be opened. */
-  onOpen?: ((hit: Hit) => void) | undefined
-  /** The id of the hit that is open. */
+  onOpen?: (hit: Hit) => void
+  /** The id of the hit that is looked at elsewhere. */
   opened?: string | undefined
 }
 
+type Column = readonly [name: string, cellOf: (hit: Hit) => string | undefined]
+
 /** Why these passages: a row for each hit, with its rank and score in each list. `j`, `k` and arrows go from hit to hit. */
-export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Element {
+export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
   const body = useRef<HTMLTableSectionElement>(null)
   const [place, setPlace] = useState(0)
   const active = Math.min(place, hits.length - 1)
-  const knowsWords = hits.some(({ words }) => words !== undefined)
+  const hasNumbers = hits.some(({ number }) => number !== undefined)
+  const lists = new Set(hits.flatMap((hit) => Object.keys(hit.lists ?? {})))
+  const columns: readonly Column[] = [
+    ['Score', ({ score }) => formatScore(score)],
+    ...[...lists].map((list): Column => [list, (hit) => inList(hit, list)]),
+    ['Weight', ({ weight }) => (weight === undefined ? undefined : formatScore(weight))],
+    ['Words found', ({ words }) => words],
+  ]
+  const shown = columns.filter(([, cellOf]) => hits.some((hit) => cellOf(hit) !== undefined))
   const onKeyDown = (event: KeyboardEvent) => {
     const isStep = event.key === '[' || event.key === ']'
     const next = isStep || event.ctrlKey || event.metaKey ? undefined : placeAfter(event.key, active, hits.length)
     if (next === undefined) return
     event.preventDefault()
     setPlace(next)
-    body.current?.querySelectorAll('button')[next]?.focus()
+    body.current?.querySelectorAll<HTMLElement>('.link')[next]?.focus()
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
@@ -52,52 +67,56 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
       <table>
         <thead>
           <tr>
+            {hasNumbers ? (
+              <th scope="col">
+                <span class="hidden">Number</span>
+              </th>
+            ) : null}
             <th scope="col">Rank</th>
             <th scope="col">Where</th>
-            <th scope="col">Score</th>
-            {lists.map((list) => (
-              <th scope="col" key={list}>
-                {list}
+            {shown.map(([name]) => (
+              <th scope="col" key={name}>
+                {name}
               </th>
             ))}
-            {knowsWords ? <th scope="col">Words found</th> : null}
           </tr>
         </thead>
         <tbody ref={body} onKeyDown={onOpen === undefined ? undefined : onKeyDown}>
           {hits.map((hit, at) => (
-            <tr
-              key={hit.id}
-              class={hit.isDimmed === true ? 'untold' : undefined}
-              aria-current={hit.id === opened ? 'true' : undefined}
-            >
-              <td>{hit.rank}</td>
-              <td class="where" dir="auto">
-                {onOpen === undefined ? (
-                  hit.where
-                ) : (
-                  <button
-                    type="button"
-                    class="link"
-                    tabIndex={at === active ? 0 : -1}
-                    onFocus={() => setPlace(at)}
-                    onClick={() => onOpen(hit)}
-                  >
-                    {hit.where}
-                  </button>
-                )}
-                {hit.note === undefined ? '' : ` (${hit.note})`}
-                {hit.text === undefined ? null : <p class="more">{hit.text}</p>}
-              </td>
-              <td>{formatScore(hit.score)}</td>
-              {lists.map((list) => (
-                <td key={list}>{inList(hit, list)}</td>
-              ))}
-              {knowsWords ? (
-                <td class="words" dir="auto">
-                  {hit.words?.join(' ') || '–'}
+            <Fragment key={hit.id}>
+              <tr class={hit.isDimmed ? 'untold' : undefined} aria-current={hit.id === opened ? 'true' : undefined}>
+                {hasNumbers ? <td>{hit.number}</td> : null}
+                <td>{hit.rank}</td>
+                <td class="where" dir="auto">
+                  {onOpen === undefined ? (
+                    hit.where
+                  ) : (
+                    <button
+                      type="button"
+                      class="link"
+                      aria-expanded={hit.isOpen}
+                      tabIndex={at === active ? 0 : -1}
+                      onFocus={() => setPlace(at)}
+                      onClick={() => onOpen(hit)}
+                    >
+                      {hit.where}
+                    </button>
+                  )}{' '}
+                  {hit.note && `(${hit.note})`}
+                  {hit.text && <p class="more">{hit.text}</p>}
                 </td>
+                {shown.map(([name, cellOf]) => (
+                  <td key={name} dir="auto">
+                    {cellOf(hit) || '–'}
+                  </td>
+                ))}
+              </tr>
+              {hit.isOpen ? (
+                <tr>
+                  <td colSpan={3 + shown.length}>{hit.below}</td>
+                </tr>
               ) : null}
-            </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -106,9 +125,23 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
 }
 
 /** Its rank in a list, and its score there. */
-export function inList({ lists }: Pick<Partial<Hit>, 'lists'>, list: string): string {
+function inList({ lists }: Hit, list: string): string | undefined {
   const found = lists?.[list]
-  return found === undefined ? '–' : `${found.rank} (${formatScore(found.score)})`
+  return found && `${found.rank} (${formatScore(found.score)})`
+}
+
+/** A result of a search, with its place among them. */
+export function toHit(result: SearchAnswer['results'][number], place: number): Hit {
+  const { chunk_id: id, score, explain } = result
+  return {
+    id,
+    rank: explain?.rank ?? place + 1,
+    score,
+    lists: explain?.lists,
+    where: whereOf(result),
+    words: explain?.matches.join(' '),
+    text: explain?.text,
+  }
 }
 
 interface Place {

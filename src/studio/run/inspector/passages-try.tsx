@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../../wire/search.ts'
-import { Hits, whereOf } from '../../parts/hits.tsx'
+import { Hits, toHit, whereOf } from '../../parts/hits.tsx'
 import { SearchFields, searchOf } from '../../parts/search-fields.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { EventOf } from '../../state/run/records.ts'
@@ -14,13 +14,8 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
   const { problem, attempt } = useAttempt()
   const then = new Map(results.map(({ chunk_id, rank }, place) => [chunk_id, rank ?? place + 1]))
   const hits = found?.results.map((result, place) => {
-    const { chunk_id: id, score, explain } = result
-    const before = then.get(id)
-    return {
-      ...{ id, score, rank: explain?.rank ?? place + 1, lists: explain?.lists ?? {} },
-      ...{ where: whereOf(result), words: explain?.matches },
-      note: before === undefined ? 'not found then' : `rank ${before} then`,
-    }
+    const before = then.get(result.chunk_id)
+    return { ...toHit(result, place), note: before === undefined ? 'not found then' : `rank ${before} then` }
   })
   const gone = results.filter(({ chunk_id }) => hits?.every(({ id }) => id !== chunk_id))
   return (
@@ -46,9 +41,7 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
         {found === undefined ? '' : `${found.results.length} found now · ${found.mode}`}
         {gone.length === 0 ? '' : ` · not found now: ${gone.map(whereOf).join(', ')}`}
       </p>
-      {hits === undefined || hits.length === 0 ? null : (
-        <Hits label="Found now" hits={hits} lists={[...new Set(hits.flatMap(({ lists }) => Object.keys(lists)))]} />
-      )}
+      {hits === undefined || hits.length === 0 ? null : <Hits label="Found now" hits={hits} />}
     </>
   )
 }

@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
-import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { markCited } from '../../../core/text/citations.ts'
 import { formatMs, formatScore } from '../../parts/format.ts'
-import { inList, whereOf } from '../../parts/hits.tsx'
+import { type Hit, Hits, whereOf } from '../../parts/hits.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { EventOf } from '../../state/run/records.ts'
@@ -12,7 +11,6 @@ import { PassageText } from './passage-text.tsx'
 import { TrySearch } from './passages-try.tsx'
 
 type Retrieval = EventOf<'retrieval'>
-type Hit = Retrieval['results'][number]
 
 interface PassagesProps {
   studio: Studio
@@ -57,14 +55,42 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       studio.go({ page: 'again', runId, from, tries: runs.map(({ run_id }) => run_id) })
     })
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
-  const [found, setFound] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
-  const lists = [...new Set(results.flatMap(({ lists: places = {} }) => Object.keys(places)))]
-  const hasWeights = results.some(({ weight }) => weight !== undefined)
-  const columns = 5 + lists.length + (hasWeights ? 1 : 0)
-  const turn = (chunkId: string) => {
+  const [found, setFound] = useState<ReadonlyMap<string, string>>(new Map())
+  const turn = ({ id }: Hit) => {
     const next = new Set(opened)
-    if (!next.delete(chunkId)) next.add(chunkId)
+    if (!next.delete(id)) next.add(id)
     setOpened(next)
+  }
+  const toHit = (hit: Retrieval['results'][number], place: number): Hit => {
+    const { chunk_id: id, score, rank = place + 1, lists, weight } = hit
+    const isDimmed = hit.told === false
+    const number = isDimmed ? undefined : events.records.numberOf(id, search)
+    const isCited = number !== undefined && cited.has(number)
+    return {
+      ...{ id, rank, score, lists, weight, isDimmed },
+      number: number === undefined ? '–' : `[${number}]`,
+      where: whereOf(hit),
+      note: isCited ? 'cited' : isDimmed ? whyUntold(search) : undefined,
+      words: found.get(id) ?? (search.words && lists?.keyword ? 'some: see the text' : ''),
+      isOpen: opened.has(id),
+      below: (
+        <>
+          <PassageText
+            studio={studio}
+            runId={runId}
+            events={events}
+            search={search}
+            hit={hit}
+            onFound={(words) => setFound(new Map(found).set(id, words.join(' ')))}
+          />
+          {mayAgain && !isDimmed ? (
+            <button type="button" onClick={() => without(id)}>
+              Ask again without this passage
+            </button>
+          ) : null}
+        </>
+      ),
+    }
   }
   return (
     <section class="searched" aria-label={`Search for ${query}`}>
@@ -87,82 +113,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       {results.length === 0 ? (
         <p>Nothing was found.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
-        <div class="wide" tabIndex={0}>
-          <table class="passages">
-            <thead>
-              <tr>
-                <th scope="col">
-                  <span class="hidden">Number</span>
-                </th>
-                <th scope="col">Rank</th>
-                <th scope="col">Where</th>
-                <th scope="col">Score</th>
-                {lists.map((list) => (
-                  <th scope="col" key={list}>
-                    {list}
-                  </th>
-                ))}
-                {hasWeights ? <th scope="col">Weight</th> : null}
-                <th scope="col">Words found</th>
-              </tr>
-            </thead>
-            <tbody>
-              {results.map((hit, place) => {
-                const number = hit.told === false ? undefined : events.records.numberOf(hit.chunk_id, search)
-                const isOpen = opened.has(hit.chunk_id)
-                return (
-                  <Fragment key={hit.chunk_id}>
-                    <tr class={hit.told === false ? 'untold' : undefined}>
-                      <td>{number === undefined ? '–' : `[${number}]`}</td>
-                      <td>{hit.rank ?? place + 1}</td>
-                      <td class="where">
-                        <button
-                          type="button"
-                          class="quiet"
-                          aria-expanded={isOpen}
-                          dir="auto"
-                          onClick={() => turn(hit.chunk_id)}
-                        >
-                          {whereOf(hit)}
-                        </button>
-                        {number !== undefined && cited.has(number) ? <span class="mark">cited</span> : null}
-                        {hit.told === false ? <span class="why"> {whyUntold(search)}</span> : null}
-                      </td>
-                      <td>{formatScore(hit.score)}</td>
-                      {lists.map((list) => (
-                        <td key={list}>{inList(hit, list)}</td>
-                      ))}
-                      {hasWeights ? <td>{hit.weight === undefined ? '–' : formatScore(hit.weight)}</td> : null}
-                      <td class="found" dir="auto">
-                        {wordsOf(hit, found.get(hit.chunk_id), search)}
-                      </td>
-                    </tr>
-                    {isOpen ? (
-                      <tr>
-                        <td colSpan={columns}>
-                          <PassageText
-                            studio={studio}
-                            runId={runId}
-                            events={events}
-                            search={search}
-                            hit={hit}
-                            onFound={(words) => setFound(new Map(found).set(hit.chunk_id, words))}
-                          />
-                          {mayAgain && hit.told !== false ? (
-                            <button type="button" onClick={() => without(hit.chunk_id)}>
-                              Ask again without this passage
-                            </button>
-                          ) : null}
-                        </td>
-                      </tr>
-                    ) : null}
-                  </Fragment>
-                )
-              })}
-            </tbody>
-          </table>
-        </div>
+        <Hits label="Passages" hits={results.map(toHit)} onOpen={turn} />
       )}
       <p role="alert">{problem}</p>
       {studio.isFile || !studio.may('knowledge:read') ? null : (
@@ -205,12 +156,6 @@ function aboutFit({
   )
   const rarest = words.toSorted((one, other) => one.chunks - other.chunks).slice(0, maxFitWords)
   return [...said, `of ${chunks} chunks: ${rarest.map((each) => `${each.word} ${each.chunks}`).join(', ')}`].join(' · ')
-}
-
-/** A search by words says that some were found; which, is known when the text is. */
-function wordsOf({ lists }: Hit, found: readonly string[] | undefined, { words }: Retrieval): string {
-  if (found !== undefined) return found.join(' ') || '–'
-  return words === undefined || lists?.keyword === undefined ? '–' : 'some: see the text'
 }
 
 function whyUntold({ limit, results, abstained }: Retrieval): string {
