@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { SearchFields } from '../parts/search-fields.tsx'
@@ -7,6 +7,7 @@ import { kinds, repeatable } from '../run/words.ts'
 import { mostTries } from '../state/address.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
+import { useRead } from '../state/use-read.ts'
 import { heed } from './asides.ts'
 import { passagePairs, toText } from './compare.ts'
 import { requestOf, settings } from './edits.ts'
@@ -38,17 +39,12 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const hits = isSearch ? passagePairs(events.all, []).flatMap(([hit]) => hit ?? []) : []
   const model = events.all.find((event) => event.type === 'model_call_start')
   const agentId = run.value?.entity_id
-  const hasModel = model !== undefined
-  const [own, setOwn] = useState('')
-  useEffect(() => {
-    if (!hasModel || agentId === undefined || studio.me.value?.can.config !== true) return
-    studio.client.agents.get(agentId, { include: 'config' }).then(
-      ({ config }) => setOwn(config.instructions ?? ''),
-      () => {
-        // The field says that they are as they are.
-      },
-    )
-  }, [studio, agentId, hasModel])
+  const mayRead = model !== undefined && studio.me.value?.can.config === true
+  // Without it, the field says that they are as they are.
+  const { value: own = '' } = useRead(mayRead ? agentId : undefined, async (signal) => {
+    const { config } = await studio.client.agents.get(agentId ?? '', { include: 'config', signal })
+    return config.instructions ?? ''
+  })
   return (
     <form
       class="edits"

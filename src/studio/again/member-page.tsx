@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import { Parts } from '../conversation/parts.tsx'
 import { Waiting } from '../conversation/waiting.tsx'
@@ -7,6 +7,7 @@ import { JsonTree } from '../parts/json-tree.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
+import { useRead } from '../state/use-read.ts'
 import { alone, heed, useAsides } from './asides.ts'
 import { piecesOf } from './member-pieces.ts'
 import { Part as Section } from './part.tsx'
@@ -14,25 +15,14 @@ import { Part as Section } from './part.tsx'
 /** A run as the conversation that it was: what it was told, the tools and members that it called, and what it said, in order. */
 export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   const address = studio.address.value
-  const [waitsIn, setWaitsIn] = useState<string>()
   const title = useRef<HTMLHeadingElement>(null)
-  const [opened, outer] = useAsides(
-    studio,
-    address.page === 'member' ? [address.runId, ...(waitsIn ? [waitsIn] : [])] : [],
-  )
+  const [opened] = useAsides(studio, address.page === 'member' ? [address.runId] : [])
   const present = opened?.run.value
   const parent = present?.status === 'input_required' ? present.parent_run_id : null
+  // Without it, what the run waits for is told, and the run around it is a link.
+  const { value: waitsIn } = useRead(parent ?? undefined, (signal) => outermost(studio, parent ?? '', signal))
+  const [outer] = useAsides(studio, waitsIn === undefined ? [] : [waitsIn])
   useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
-  useEffect(() => {
-    const reading = new AbortController()
-    setWaitsIn(undefined)
-    if (parent !== null) {
-      outermost(studio, parent, reading.signal).then(setWaitsIn, () => {
-        // What it waits for is told, and the run around it is a link.
-      })
-    }
-    return () => reading.abort()
-  }, [studio, parent])
   if (opened === undefined) return null
   heed(opened)
   if (outer !== undefined) heed(outer)

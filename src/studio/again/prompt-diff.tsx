@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
+import { useRead } from '../state/use-read.ts'
 import { heed } from './asides.ts'
-import { type MessagePair, messagePairs } from './compare.ts'
+import { messagePairs } from './compare.ts'
 import { onlyIn, Part, TextDiff } from './part.tsx'
 
 interface PromptDiffProps {
@@ -38,40 +38,30 @@ export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | nul
       {idA === undefined || idB === undefined ? (
         <p class="about">Only {idA === undefined ? 'B' : 'A'} has this call.</p>
       ) : (
-        <Messages key={`${idA} ${idB}`} studio={studio} of={[a.runId, idA, b.runId, idB]} />
+        <Messages studio={studio} of={[a.runId, idA, b.runId, idB]} />
       )}
     </Part>
   )
 }
 
-type Read = { pairs: readonly MessagePair[] } | { error: string } | undefined
+/** The runs and their calls. */
+type Of = readonly [runA: string, callA: string, runB: string, callB: string]
 
-function Messages({ studio, of }: { studio: Studio; of: [string, string, string, string] }): JSX.Element {
-  const [read, setRead] = useState<Read>()
-  const [runA, callA, runB, callB] = of
-  useEffect(() => {
-    const reading = new AbortController()
+function Messages({ studio, of }: { studio: Studio; of: Of }): JSX.Element {
+  const { value: pairs, error } = useRead(of.join(), async (signal) => {
     const promptOf = async (run: string, call: string): Promise<Json> => {
-      const { calls } = await studio.client.runs.trace(run, { call, signal: reading.signal })
+      const { calls } = await studio.client.runs.trace(run, { call, signal })
       return calls[0]?.messages ?? null
     }
-    Promise.all([promptOf(runA, callA), promptOf(runB, callB)]).then(
-      ([before, after]) =>
-        setRead(
-          Array.isArray(before) && Array.isArray(after)
-            ? { pairs: messagePairs(before, after) }
-            : { error: 'Some messages of the prompt are gone.' },
-        ),
-      (error: unknown) => {
-        if (!reading.signal.aborted) setRead({ error: messageOf(error) })
-      },
-    )
-    return () => reading.abort()
-  }, [studio, runA, callA, runB, callB])
-  if (read === undefined) return <p class="about appears">Reading…</p>
-  if ('error' in read) return <p role="alert">{read.error}</p>
-  const changed = read.pairs.filter(({ before, after }) => before !== after)
-  const same = read.pairs.length - changed.length
+    const [runA, callA, runB, callB] = of
+    const [before, after] = await Promise.all([promptOf(runA, callA), promptOf(runB, callB)])
+    if (Array.isArray(before) && Array.isArray(after)) return messagePairs(before, after)
+    throw new Error('Some messages of the prompt are gone.')
+  })
+  if (error !== undefined) return <p role="alert">{error}</p>
+  if (pairs === undefined) return <p class="about appears">Reading…</p>
+  const changed = pairs.filter(({ before, after }) => before !== after)
+  const same = pairs.length - changed.length
   return (
     <>
       {same === 0 ? null : (

@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { toHits } from '../../../core/again/passages.ts'
 import type { Json } from '../../../core/json.ts'
 import { LongText } from '../../parts/long-text.tsx'
-import { hasStatus, messageOf } from '../../state/message-of.ts'
+import { hasStatus } from '../../state/message-of.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
+import { useRead } from '../../state/use-read.ts'
 
 type Retrieval = EventOf<'retrieval'>
 
@@ -24,50 +24,36 @@ interface Neighbour {
   chunk_id: string
   content: string
 }
-type Text =
-  | { from: 'knowledge'; content: string; before: readonly Neighbour[]; after: readonly Neighbour[] }
-  | { from: 'prompt'; content: string; why: string }
-  | { from: 'nowhere'; why: string }
+interface Text {
+  content: string
+  before: readonly Neighbour[]
+  after: readonly Neighbour[]
+  /** It is from the prompt. */
+  why?: string
+}
 
 /** A passage as it is in the knowledge base now, with its neighbours; one that is gone, as the model was told it. */
 export function PassageText({ studio, runId, events, search, hit, onFound }: PassageTextProps): JSX.Element {
-  const [text, setText] = useState<Text>()
   const { words = [] } = search
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read once; the rest is of the same passage
-  useEffect(() => {
-    const reading = new AbortController()
-    read({ studio, runId, events, search, hit }, reading.signal).then(
-      (found) => {
-        if (reading.signal.aborted) return
-        setText(found)
-        if (found.from !== 'nowhere') onFound(wordsIn(found.content, words))
-      },
-      (error: unknown) => {
-        if (!reading.signal.aborted) setText({ from: 'nowhere', why: messageOf(error) })
-      },
-    )
-    return () => reading.abort()
-  }, [hit.chunk_id])
+  const { value: text, error } = useRead(hit.chunk_id, async (signal) => {
+    const found = await read({ studio, runId, events, search, hit }, signal)
+    const lower = found.content.toLowerCase()
+    onFound(words.filter((word) => lower.includes(word.toLowerCase())))
+    return found
+  })
+  if (error !== undefined) return <p role="alert">{error}</p>
   if (text === undefined) return <p class="about appears">Reading…</p>
-  if (text.from === 'nowhere') return <p role="alert">{text.why}</p>
   const { document_id: documentId, chunk_id: chunkId } = hit
   return (
     <div class="passage">
-      {text.from === 'prompt' ? (
-        <p class="about">{text.why} The model was told this:</p>
-      ) : (
-        <Neighbours chunks={text.before} />
-      )}
+      {text.why && <p class="about">{text.why} The model was told this:</p>}
+      <Neighbours chunks={text.before} />
       <pre class="said" dir="auto">
         {text.content.length > longest ? <LongText text={text.content} /> : marked(text.content, words)}
       </pre>
-      {text.from === 'knowledge' ? (
-        <>
-          <Neighbours chunks={text.after} />
-          {documentId === undefined ? null : (
-            <a href={studio.urlOf({ page: 'knowledge', query: {}, documentId, chunkId })}>in the knowledge base</a>
-          )}
-        </>
+      <Neighbours chunks={text.after} />
+      {text.why === undefined && documentId !== undefined ? (
+        <a href={studio.urlOf({ page: 'knowledge', query: {}, documentId, chunkId })}>in the knowledge base</a>
       ) : null}
     </div>
   )
@@ -82,19 +68,17 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
   let why = 'Texts of passages are for keys with the scope knowledge:read.'
   if (me?.scopes.includes('knowledge:read') === true) {
     try {
-      const chunk = await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
-      return { from: 'knowledge', content: chunk.content, before: chunk.before, after: chunk.after }
+      return await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
     } catch (error) {
-      const isGone = hasStatus(error, 404)
-      if (!isGone) throw error
+      if (!hasStatus(error, 404)) throw error
       why = 'Its document was replaced or deleted.'
     }
   }
-  if (hit.told === false) return { from: 'nowhere', why: `${why} The model was not told it.` }
-  if (me?.can.prompts !== true) return { from: 'nowhere', why: `${why} Prompts are for keys with the scope prompts.` }
+  if (hit.told === false) throw new Error(`${why} The model was not told it.`)
+  if (me?.can.prompts !== true) throw new Error(`${why} Prompts are for keys with the scope prompts.`)
   const content = await readInPrompt(from, signal)
-  if (content === undefined) return { from: 'nowhere', why: `${why} No prompt of the run has its text.` }
-  return { from: 'prompt', content, why }
+  if (content === undefined) throw new Error(`${why} No prompt of the run has its text.`)
+  return { content, before: [], after: [], why }
 }
 
 /** The passages of a search are in the prompt of the call after it. */
@@ -120,11 +104,6 @@ function Neighbours({ chunks }: { chunks: readonly Neighbour[] }): JSX.Element {
       ))}
     </>
   )
-}
-
-function wordsIn(text: string, words: readonly string[]): string[] {
-  const lower = text.toLowerCase()
-  return words.filter((word) => lower.includes(word.toLowerCase()))
 }
 
 /** The text with the words of the search marked, where they begin a word. */
