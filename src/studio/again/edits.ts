@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
-import { searchOf } from '../parts/search-fields.tsx'
+import { searchOf } from '../state/search-of.ts'
 import { toText } from './compare.ts'
 
 export const settings = ['temperature', 'topP', 'topK', 'maxOutputTokens', 'seed'] as const

@@ -1,8 +1,6 @@
 import type { JSX } from 'preact'
-import type { Filters } from '../../core/knowledge/filter.ts'
 import { type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
-import { readFilters } from '../state/address.ts'
 
 interface SearchFieldsProps {
   /** Chosen at first. Absent: it may stay as it was. */
@@ -11,7 +9,7 @@ interface SearchFieldsProps {
   filters?: object | undefined
 }
 
-/** How to search: fields of a form, which `searchOf` reads. */
+/** How to search: fields of a form. */
 export function SearchFields({ mode, limit, filters }: SearchFieldsProps): JSX.Element {
   const placeholder = 'as it was'
   return (
@@ -49,19 +47,4 @@ export function SearchFields({ mode, limit, filters }: SearchFieldsProps): JSX.E
       </label>
     </>
   )
-}
-
-export interface AskedSearch {
-  mode?: SearchMode
-  limit?: number
-  filters?: Filters
-}
-
-/** What is chosen. Throws for filters that are none. */
-export function searchOf(form: FormData): AskedSearch {
-  const filters = readFilters(String(form.get('filters') ?? '').trim() || undefined)
-  if (typeof filters === 'string') throw new Error(filters)
-  const mode = searchModes.find((one) => one === form.get('mode'))
-  const limit = Number(form.get('limit'))
-  return { ...(mode && { mode }), ...(limit > 0 && { limit }), ...(filters && { filters }) }
 }

@@ -2,9 +2,10 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../../wire/search.ts'
 import { Hits, toHit, whereOf } from '../../parts/hits.tsx'
-import { SearchFields, searchOf } from '../../parts/search-fields.tsx'
+import { SearchFields } from '../../parts/search-fields.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { EventOf } from '../../state/run/records.ts'
+import { searchOf } from '../../state/search-of.ts'
 import type { Studio } from '../../state/studio.ts'
 
 /** The recorded query asked now, in another way, with the ranks that the passages had then. Nothing of the run changes. */
