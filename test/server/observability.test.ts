@@ -74,12 +74,17 @@ test('each request is a line in the log that names its run and session, without 
         method: 'POST',
         path: `${api}/agents/broken/run`,
         status: 500,
+        code: 'run_failed',
         request_id: 'failed',
         run_id: failed.json.error.run_id,
         session_id: failed.json.error.session_id,
       },
     ],
-    ['info', 'number', { method: 'GET', path: `${api}/nothing`, status: 404, request_id: 'none' }],
+    [
+      'info',
+      'number',
+      { method: 'GET', path: `${api}/nothing`, status: 404, code: 'route_not_found', request_id: 'none' },
+    ],
   ])
   expect(JSON.stringify(lines)).not.toContain(secret)
 })
