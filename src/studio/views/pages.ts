@@ -1,9 +1,9 @@
 import type { FunctionComponent } from 'preact'
 import type { Scope } from '../../core/access/scope.ts'
 import type { Me } from '../../wire/me.ts'
-import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
+import { lazyPart } from './lazy-part.ts'
 
 interface Page {
   /** In the bar at the top. Absent: it has no tab. */
@@ -20,26 +20,26 @@ export const pages: Partial<Record<Address['page'], Page>> = {
   knowledge: {
     tab: 'Knowledge',
     scope: 'knowledge:read',
-    View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
+    View: lazyPart((later) => later.KnowledgePage),
   },
-  agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
+  agents: { tab: 'Agents', View: lazyPart((later) => later.AgentsPage) },
   again: {
     scope: 'sessions',
-    View: lazy(async () => (await import('../again/page.tsx')).AgainPage),
+    View: lazyPart((later) => later.AgainPage),
   },
   diff: {
     scope: 'sessions',
-    View: lazy(async () => (await import('../again/diff-page.tsx')).DiffPage),
+    View: lazyPart((later) => later.DiffPage),
   },
   member: {
     scope: 'sessions',
-    View: lazy(async () => (await import('../again/member-page.tsx')).MemberPage),
+    View: lazyPart((later) => later.MemberPage),
   },
-  tests: { tab: 'Tests', can: 'tests', View: lazy(async () => (await import('../tests/page.tsx')).TestsPage) },
-  watch: { scope: 'sessions', View: lazy(async () => (await import('../watch/page.tsx')).WatchPage) },
-  file: { View: lazy(async () => (await import('../file/page.tsx')).FilePage) },
+  tests: { tab: 'Tests', can: 'tests', View: lazyPart((later) => later.TestsPage) },
+  watch: { scope: 'sessions', View: lazyPart((later) => later.WatchPage) },
+  file: { View: lazyPart((later) => later.FilePage) },
   search: {
     scope: 'sessions',
-    View: lazy(async () => (await import('../search/search.tsx')).Search),
+    View: lazyPart((later) => later.Search),
   },
 }

@@ -1,11 +1,11 @@
 import { useSignalEffect } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { lazy } from '../parts/lazy.tsx'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
 import { takeDroppedFiles } from '../state/dropped-file.ts'
 import type { Studio } from '../state/studio.ts'
+import { lazyPart } from './lazy-part.ts'
 import { usePageKeys } from './page-keys.ts'
 import { pages } from './pages.ts'
 import { Splitter } from './splitter.tsx'
@@ -13,10 +13,10 @@ import { Start } from './start.tsx'
 import { titleOf } from './title.ts'
 import { Top } from './top.tsx'
 
-const ConversationView = lazy(async () => (await import('../conversation/conversation.tsx')).ConversationView)
-const RunView = lazy(async () => (await import('../run/run.tsx')).RunView)
-const KeyForm = lazy(async () => (await import('./key-form.tsx')).KeyForm)
-const Help = lazy(async () => (await import('./help.tsx')).Help)
+const ConversationView = lazyPart((later) => later.ConversationView)
+const RunView = lazyPart((later) => later.RunView)
+const KeyForm = lazyPart((later) => later.KeyForm)
+const Help = lazyPart((later) => later.Help)
 
 /** The page: sessions, a conversation, a run; on a narrow screen one at a time. */
 export function Shell({ studio }: { studio: Studio }): JSX.Element {

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Composer } from '../conversation/composer.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import type { AskedFor, Studio } from '../state/studio.ts'
+import { lazyPart } from './lazy-part.ts'
 
-const AboutAgent = lazy(async () => (await import('./about-agent.tsx')).AboutAgent)
+const AboutAgent = lazyPart((later) => later.AboutAgent)
 
 /** Before a session is chosen: the agents, and a field to ask one. */
 export function Start({ studio, agent }: { studio: Studio; agent: string | undefined }): JSX.Element {

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import { type Theme, themes } from '../state/kept/theme.ts'
 import type { Studio } from '../state/studio.ts'
+import { lazyPart } from './lazy-part.ts'
 import { pages } from './pages.ts'
 
-const WatchNote = lazy(async () => (await import('../watch/note.tsx')).WatchNote)
+const WatchNote = lazyPart((later) => later.WatchNote)
 
 interface TopProps {
   studio: Studio
