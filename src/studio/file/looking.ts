@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { type Address, withoutSession } from '../state/address.ts'
+import type { Address } from '../state/address.ts'
 import { Chats } from '../state/chats.ts'
 import type { Studio } from '../state/studio.ts'
 import { clientOf } from './client.ts'
@@ -10,9 +10,7 @@ type Chosen = Extract<Address, { page: 'chats' }>
 /** The studio as the views of a conversation and a run see it that are of a file: they read from it, change nothing and send nothing. */
 export function lookingAt(studio: Studio, copy: CopiedSession): Studio {
   const client = clientOf(copy)
-  const to = (address: Address): Address => {
-    return address.page === 'chats' ? { ...withoutSession(address), page: 'file' } : address
-  }
+  const to = (address: Address): Address => (address.page === 'chats' ? { ...address, page: 'file' } : address)
   const address = signal<Address>(chosenIn(studio.address.peek(), copy))
   const me: Signal<unknown> = signal({ scopes: ['knowledge:read'], can: { prompts: true } })
   const own = {

@@ -58,145 +58,106 @@ export interface Asked {
 /** As many as the server starts at once. */
 export const mostTries = 5
 
+/** How each page is written below the studio's path, the longest way first. `:name` stands for a part of the address. */
+const routes: readonly (readonly [page: Address['page'], pattern: string])[] = [
+  ['chats', '/s/:sessionId/r/:runId/e/:seq'],
+  ['chats', '/s/:sessionId/r/:runId'],
+  ['chats', '/s/:sessionId'],
+  ['chats', '/new'],
+  ['chats', ''],
+  ['file', '/file/r/:runId/e/:seq'],
+  ['file', '/file/r/:runId'],
+  ['file', '/file'],
+  ['run', '/r/:runId'],
+  ['member', '/member/:runId'],
+  ['search', '/search'],
+  ['knowledge', '/knowledge/d/:documentId/c/:chunkId'],
+  ['knowledge', '/knowledge/d/:documentId'],
+  ['knowledge', '/knowledge'],
+  ['agents', '/agents/:agentId'],
+  ['agents', '/agents'],
+  ['diff', '/diff/:runA/:runB'],
+  ['again', '/again/:runId'],
+  ['tests', '/tests/:name'],
+  ['tests', '/tests'],
+  ['watch', '/watch'],
+]
+const part = /:(\w+)/g
+
 /** `path` is below the studio's own, `search` as in a URL. */
 export function readAddress(path: string, search: string): Address {
-  const parts = path.split('/').filter((part) => part !== '')
-  const decoded = parts.map(decode)
-  if (decoded.includes(undefined)) return { page: 'unknown' }
-  const [first, ...rest] = decoded as string[]
-  const query = new URLSearchParams(search)
-  switch (first) {
-    case undefined:
-      return { page: 'chats', filter: readFilter(query) }
-    case 's':
-      return readChat(rest, query)
-    case 'file': {
-      const read = readChat([first, ...rest], query)
-      return read.page === 'chats' ? { ...withoutSession(read), page: 'file' } : read
+  for (const [page, pattern] of routes) {
+    const found = new RegExp(`^${pattern.replaceAll(part, '(?<$1>[^/]+)')}/?$`).exec(path)
+    if (found === null) continue
+    try {
+      const parts = Object.entries(found.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)])
+      const { seq, ...ids } = Object.fromEntries(parts)
+      if (seq !== undefined && countIn(seq) === undefined) break
+      const isNew = pattern === '/new' ? true : undefined
+      return given({ page, ...ids, isNew, ...readQuery(page, new URLSearchParams(search), countIn(seq)) })
+    } catch {
+      // It ends within a character.
+      break
     }
-    case 'new':
-      return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
-    case 'r':
-    case 'member':
-      return rest.length === 1 && rest[0] !== undefined
-        ? { page: first === 'r' ? 'run' : first, runId: rest[0] }
-        : { page: 'unknown' }
-    case 'diff': {
-      const [runA, runB, ...more] = rest
-      const isWhole = runA !== undefined && runB !== undefined && more.length === 0
-      return isWhole ? { page: 'diff', runA, runB } : { page: 'unknown' }
-    }
-    case 'again':
-      return rest.length === 1 && rest[0] !== undefined ? readAgain(rest[0], query) : { page: 'unknown' }
+  }
+  return { page: 'unknown' }
+}
+
+/** What is not in the path. */
+function readQuery(page: Address['page'], query: URLSearchParams, seq: number | undefined): object {
+  switch (page) {
+    case 'chats':
+      return { filter: readFilter(query), ...readStep(query, seq) }
+    case 'file':
+      return readStep(query, seq)
     case 'search':
-      return rest.length === 0 ? { page: 'search', text: query.get('q') ?? '' } : { page: 'unknown' }
+      return { text: query.get('q') ?? '' }
     case 'knowledge':
-      return readKnowledge(rest, query)
-    case 'agents':
-      return rest.length > 1 ? { page: 'unknown' } : { page: 'agents', agentId: rest[0] }
-    case 'watch':
-      return { page: rest.length === 0 ? 'watch' : 'unknown' }
-    case 'tests':
-      return rest.length > 1 ? { page: 'unknown' } : { page: 'tests', name: rest[0] }
+      return { query: readAsked(query) }
+    case 'again': {
+      const tries = (query.get('try') ?? '').split(',').filter((id) => id !== '')
+      return { from: countIn(query.get('from')), tries: tries.slice(0, mostTries) }
+    }
     default:
-      return { page: 'unknown' }
+      return {}
   }
 }
 
-function readChat([sessionId, second, runId, third, seq, ...more]: string[], query: URLSearchParams): Address {
-  const filter = readFilter(query)
-  if (sessionId === undefined || more.length > 0) return { page: 'unknown' }
-  if (second === undefined) return { page: 'chats', sessionId, filter }
-  if (second !== 'r' || runId === undefined) return { page: 'unknown' }
-  if (third === undefined) return { page: 'chats', sessionId, runId, filter }
-  if (third !== 'e' || !/^\d{1,15}$/.test(seq ?? '')) return { page: 'unknown' }
-  const view = views.find((one) => one === query.get('view'))
+function readStep(query: URLSearchParams, seq: number | undefined): object {
   // The run inside, if the step is one of its own.
   const inside = query.get('run') || undefined
-  return given({ page: 'chats', sessionId, runId, seq: Number(seq), inside, view, filter })
-}
-
-function readAgain(runId: string, query: URLSearchParams): Address {
-  const from = Number(query.get('from'))
-  const tries = (query.get('try') ?? '').split(',').filter((id) => id !== '')
-  return { page: 'again', runId, from: isCount(from) ? from : undefined, tries: tries.slice(0, mostTries) }
-}
-
-/** A place in a conversation. */
-export function withoutSession({
-  page: _page,
-  sessionId: _id,
-  filter: _filter,
-  isNew: _new,
-  ...place
-}: Extract<Address, { page: 'chats' }>) {
-  return place
-}
-
-function readKnowledge([first, documentId, second, chunkId, ...more]: string[], search: URLSearchParams): Address {
-  const query = readAsked(search)
-  if (first === undefined) return { page: 'knowledge', query }
-  if (first !== 'd' || documentId === undefined || more.length > 0) return { page: 'unknown' }
-  if (second === undefined) return { page: 'knowledge', query, documentId }
-  if (second !== 'c' || chunkId === undefined) return { page: 'unknown' }
-  return { page: 'knowledge', query, documentId, chunkId }
+  return seq === undefined ? {} : { seq, inside, view: views.find((one) => one === query.get('view')) }
 }
 
 /** With a leading slash, or `''`. */
 export function writeAddress(address: Address): string {
-  const { path, query } = placeOf(address)
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  const below = path.map((part) => `/${encodeURIComponent(part)}`).join('')
-  return search.size === 0 ? below : `${below}?${search}`
+  const parts: Readonly<Record<string, unknown>> = { ...address }
+  const path = routes
+    .filter(([page, pattern]) => page === address.page && (pattern !== '/new' || parts.isNew === true))
+    .map(([, pattern]) =>
+      pattern.replaceAll(part, (all, name) => (parts[name] === undefined ? all : encodeURIComponent(`${parts[name]}`))),
+    )
+    .find((one) => !one.includes(':'))
+  const query = Object.entries(given(queryOf(address))).map(([name, value]) => [name, String(value)])
+  const search = new URLSearchParams(query)
+  return `${path ?? ''}${search.size === 0 ? '' : `?${search}`}`
 }
 
-interface Place {
-  path: readonly string[]
-  query: Readonly<Record<string, string | number | undefined>>
-}
-
-function placeOf(address: Address): Place {
+function queryOf(address: Address): object {
   switch (address.page) {
-    case 'run':
-      return { path: ['r', address.runId], query: {} }
-    case 'member':
-      return { path: ['member', address.runId], query: {} }
-    case 'search':
-      return { path: ['search'], query: { q: address.text || undefined } }
-    case 'agents':
-      return { path: address.agentId === undefined ? ['agents'] : ['agents', address.agentId], query: {} }
-    case 'tests':
-      return { path: address.name === undefined ? ['tests'] : ['tests', address.name], query: {} }
-    case 'knowledge': {
-      const { documentId, chunkId } = address
-      const path = ['knowledge', ...(documentId === undefined ? [] : ['d', documentId])]
-      return { path: chunkId === undefined ? path : [...path, 'c', chunkId], query: { ...address.query } }
-    }
-    case 'diff':
-      return { path: ['diff', address.runA, address.runB], query: {} }
-    case 'again': {
-      const { runId, from, tries } = address
-      return { path: ['again', runId], query: { from, try: tries.join() || undefined } }
-    }
+    case 'chats':
     case 'file': {
-      const { path, query } = placeOf({ ...address, page: 'chats', sessionId: '', filter: {} })
-      return { path: ['file', ...path.slice(2)], query }
+      const { seq, inside, view } = address
+      return { ...('filter' in address && address.filter), ...(seq !== undefined && { run: inside, view }) }
     }
-    case 'watch':
-      return { path: ['watch'], query: {} }
-    case 'unknown':
-      return { path: [], query: {} }
-    case 'chats': {
-      const { sessionId, runId, seq, inside, view, filter } = address
-      const path = address.isNew === true ? ['new'] : []
-      if (sessionId !== undefined) path.push('s', sessionId)
-      if (sessionId !== undefined && runId !== undefined) {
-        path.push('r', runId)
-        if (seq !== undefined) path.push('e', String(seq))
-      }
-      return { path, query: { ...filter, ...(seq !== undefined && { run: inside, view }) } }
-    }
+    case 'search':
+      return { q: address.text || undefined }
+    case 'knowledge':
+      return { ...address.query }
+    case 'again':
+      return { from: address.from, try: address.tries.join() || undefined }
+    default:
+      return {}
   }
 }
 
@@ -208,7 +169,7 @@ function readFilter(query: URLSearchParams): Filter {
 
 function readAsked(query: URLSearchParams): Asked {
   const { q, mode, limit, filters, collection } = textsOf(query)
-  return { q, mode, limit: isCount(Number(limit)) ? Number(limit) : undefined, filters, collection }
+  return { q, mode, limit: countIn(limit), filters, collection }
 }
 
 /** Without those that are undefined. */
@@ -221,16 +182,9 @@ function textsOf(query: URLSearchParams): Partial<Record<string, string>> {
   return Object.fromEntries([...query].filter(([, value]) => value !== ''))
 }
 
-function isCount(number: number): boolean {
-  return Number.isInteger(number) && number > 0
-}
-
-function decode(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
+function countIn(text: string | null | undefined): number | undefined {
+  const count = Number(text)
+  return Number.isInteger(count) && count > 0 ? count : undefined
 }
 
 /** A text says what is wrong with them. */
