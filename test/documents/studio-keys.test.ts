@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { keyGroups } from '../../src/studio/state/key-table.ts'
+import { type KeyRow, keyGroups } from '../../src/studio/state/key-table.ts'
 
 test('the guide has every key of the studio, as the page tells them', () => {
-  const rows = keyGroups.flatMap(({ where, keys }) =>
-    keys.map(({ keys: alternatives, does }) => {
+  const rows = Object.entries<Record<string, KeyRow>>(keyGroups).flatMap(([where, keys]) =>
+    Object.values(keys).map(([does, ...alternatives]) => {
       return `| ${where} | ${alternatives.map((key) => `\`${key}\``).join(', ')} | ${does} |`
     }),
   )

@@ -1,73 +1,53 @@
-interface KeyRow {
-  id: string
-  /** Keys that follow each other have a blank between them: `g c`. */
-  keys: readonly string[]
-  does: string
-}
-interface KeyGroup {
-  where: string
-  keys: readonly KeyRow[]
-}
+/** What a key does, and the keys that do it. Keys that follow each other have a blank between them: `g c`. */
+export type KeyRow = readonly [does: string, ...keys: string[]]
 
-/** Every key of the studio. The help of the page and the table in docs/studio.md are made of it. */
-export const keyGroups = [
-  {
-    where: 'Everywhere',
-    keys: [
-      { id: 'help', keys: ['?'], does: 'show the keys' },
-      { id: 'search', keys: ['/'], does: 'search in everything' },
-      { id: 'chats', keys: ['g c'], does: 'go to the chats' },
-      { id: 'knowledge', keys: ['g k'], does: 'go to the knowledge base' },
-      { id: 'agents', keys: ['g a'], does: 'go to the agents' },
-      { id: 'tests', keys: ['g t'], does: 'go to the tests' },
-      { id: 'new', keys: ['n'], does: 'begin a new chat' },
-      { id: 'watch', keys: ['w'], does: 'watch file saves; at a run: ask it again at each' },
-      { id: 'left', keys: ['h'], does: 'go to the column on the left' },
-      { id: 'right', keys: ['l'], does: 'go to the column on the right' },
-      { id: 'close', keys: ['Escape'], does: 'close what is open; twice: stop the run' },
-    ],
+/** Every key of the studio, by where it counts. The help of the page and the table in docs/studio.md are made of it. */
+export const keyGroups = {
+  Everywhere: {
+    help: ['show the keys', '?'],
+    search: ['search in everything', '/'],
+    chats: ['go to the chats', 'g c'],
+    knowledge: ['go to the knowledge base', 'g k'],
+    agents: ['go to the agents', 'g a'],
+    tests: ['go to the tests', 'g t'],
+    new: ['begin a new chat', 'n'],
+    watch: ['watch file saves; at a run: ask it again at each', 'w'],
+    left: ['go to the column on the left', 'h'],
+    right: ['go to the column on the right', 'l'],
+    close: ['close what is open; twice: stop the run', 'Escape'],
   },
-  {
-    where: 'In lists',
-    keys: [
-      { id: 'next', keys: ['j', 'ArrowDown'], does: 'next row' },
-      { id: 'previous', keys: ['k', 'ArrowUp'], does: 'previous row' },
-      { id: 'ends', keys: ['Home', 'End'], does: 'first or last row' },
-      { id: 'rows', keys: ['PageUp', 'PageDown'], does: 'ten rows up or down' },
-      { id: 'open', keys: ['Enter'], does: 'open the row' },
-    ],
+  'In lists': {
+    next: ['next row', 'j', 'ArrowDown'],
+    previous: ['previous row', 'k', 'ArrowUp'],
+    ends: ['first or last row', 'Home', 'End'],
+    rows: ['ten rows up or down', 'PageUp', 'PageDown'],
+    open: ['open the row', 'Enter'],
   },
-  {
-    where: 'At a run',
-    keys: [
-      { id: 'next-step', keys: [']'], does: 'next step' },
-      { id: 'previous-step', keys: ['['], does: 'previous step' },
-      { id: 'expand', keys: ['x'], does: 'unfold or fold the step' },
-      { id: 'tab', keys: ['1', '2', '3', '4', '5', '6'], does: 'show the first to sixth tab of the step' },
-      { id: 'play', keys: ['Space'], does: 'play the run again as it was, or pause' },
-      { id: 'event-before', keys: [','], does: 'one event back' },
-      { id: 'event-after', keys: ['.'], does: 'one event on' },
-      { id: 'again', keys: ['e'], does: 'change it and run it again' },
-      { id: 'same-again', keys: ['r'], does: 'run it again as it is; tools wait for you' },
-      { id: 'fork', keys: ['f'], does: 'go on after the run in a new session' },
-      { id: 'diff', keys: ['d'], does: 'compare with the run before' },
-      { id: 'copy-curl', keys: ['c u'], does: 'copy the run as curl' },
-      { id: 'copy-client', keys: ['c t'], does: 'copy the run as TypeScript' },
-      { id: 'copy-markdown', keys: ['c m'], does: 'copy the run as Markdown for a model' },
-      { id: 'copy-link', keys: ['c l'], does: 'copy a link to the step' },
-    ],
+  'At a run': {
+    'next-step': ['next step', ']'],
+    'previous-step': ['previous step', '['],
+    expand: ['unfold or fold the step', 'x'],
+    tab: ['show the first to sixth tab of the step', '1', '2', '3', '4', '5', '6'],
+    play: ['play the run again as it was, or pause', 'Space'],
+    'event-before': ['one event back', ','],
+    'event-after': ['one event on', '.'],
+    again: ['change it and run it again', 'e'],
+    'same-again': ['run it again as it is; tools wait for you', 'r'],
+    fork: ['go on after the run in a new session', 'f'],
+    diff: ['compare with the run before', 'd'],
+    'copy-curl': ['copy the run as curl', 'c u'],
+    'copy-client': ['copy the run as TypeScript', 'c t'],
+    'copy-markdown': ['copy the run as Markdown for a model', 'c m'],
+    'copy-link': ['copy a link to the step', 'c l'],
   },
-  {
-    where: 'In a question that a run asks',
-    keys: [
-      { id: 'allow', keys: ['A'], does: 'allow' },
-      { id: 'refuse', keys: ['R'], does: 'refuse' },
-    ],
+  'In a question that a run asks': {
+    allow: ['allow', 'A'],
+    refuse: ['refuse', 'R'],
   },
-  {
-    where: 'In a message',
-    keys: [{ id: 'send', keys: ['Ctrl+Enter', 'Cmd+Enter'], does: 'send' }],
+  'In a message': {
+    send: ['send', 'Ctrl+Enter', 'Cmd+Enter'],
   },
-] as const satisfies readonly KeyGroup[]
+} as const satisfies Record<string, Record<string, KeyRow>>
 
-export type KeyId = (typeof keyGroups)[number]['keys'][number]['id']
+type Groups = typeof keyGroups
+export type KeyId = { [Where in keyof Groups]: keyof Groups[Where] }[keyof Groups]

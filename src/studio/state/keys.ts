@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { type KeyId, keyGroups } from './key-table.ts'
+import { type KeyId, type KeyRow, keyGroups } from './key-table.ts'
 
 /** `key` is the last one that was pressed. */
 export type KeyHandlers = Partial<Record<KeyId, (key: string) => void>>
@@ -23,8 +23,10 @@ const steps = new Set<KeyId | undefined>([
 ])
 const sequenceMs = 1500
 const kept = 'agentserve.keys'
-const byKeys = new Map<string, KeyId>(
-  keyGroups.flatMap(({ keys: rows }) => rows.flatMap(({ id, keys }) => keys.map((key): [string, KeyId] => [key, id]))),
+const byKeys = new Map(
+  Object.values<Record<string, KeyRow>>(keyGroups)
+    .flatMap((rows) => Object.entries(rows))
+    .flatMap(([id, [, ...keys]]) => keys.map((key) => [key, id as KeyId])),
 )
 const beginnings = new Set([...byKeys.keys()].flatMap((keys) => (keys.includes(' ') ? [keys.split(' ')[0] ?? ''] : [])))
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
-import { keyGroups } from '../state/key-table.ts'
+import { type KeyRow, keyGroups } from '../state/key-table.ts'
 import type { Keys } from '../state/keys.ts'
 
 /** All keys, and the switch for those without Ctrl or Cmd. */
@@ -16,12 +16,12 @@ export function Help({ keys, onClose }: { keys: Keys; onClose: () => void }): JS
         Single keys do something outside of fields
       </label>
       <div class="keys">
-        {keyGroups.map(({ where, keys: rows }) => (
+        {Object.entries<Record<string, KeyRow>>(keyGroups).map(([where, rows]) => (
           <section key={where}>
             <h3>{where}</h3>
             <dl>
-              {rows.map(({ id, keys: alternatives, does }) => (
-                <div key={id}>
+              {Object.values(rows).map(([does, ...alternatives]) => (
+                <div key={does}>
                   <dt>
                     {alternatives.map((key) => (
                       <kbd key={key}>{key}</kbd>
