@@ -138,7 +138,7 @@ export function writeAddress(address: Address): string {
       pattern.replaceAll(part, (all, name) => (parts[name] === undefined ? all : encodeURIComponent(`${parts[name]}`))),
     )
     .find((one) => !one.includes(':'))
-  const query = Object.entries(given(queryOf(address))).map(([name, value]) => [name, String(value)])
+  const query = Object.entries(given(queryOf(address))).map(([name, value]): [string, string] => [name, String(value)])
   const search = new URLSearchParams(query)
   return `${path ?? ''}${search.size === 0 ? '' : `?${search}`}`
 }
