@@ -119,9 +119,8 @@ export function createMounting(options: MountingOptions): Mounting {
         }
   const mcp = createMcpEndpoint()
   const path = servedStudio(server)
-  const { healthPath } = server
-  const places = { prefix, a2aPrefix: a2a.prefix, healthPath, version: about.version }
-  const studio = path === undefined ? undefined : { path, ...places, credential: credentialOf(tokenIssuer) }
+  const { version } = about
+  const studio = path === undefined ? undefined : { path, prefix, version, credential: credentialOf(tokenIssuer) }
   const own: Route[] = []
 
   function createMcpEndpoint(): McpEndpoint | undefined {
@@ -145,7 +144,7 @@ export function createMounting(options: MountingOptions): Mounting {
       prefix,
       savedTest: savedTestOf,
       studioPath: studio?.path,
-      healthPath,
+      healthPath: server.healthPath,
       audited: server.audit.isOn,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,

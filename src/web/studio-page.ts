@@ -5,8 +5,6 @@ export interface StudioPlaces {
   /** Where the studio is. */
   path: string
   prefix: string
-  a2aPrefix: string
-  healthPath: string
   version: string
   /** What callers are asked for, if anything. */
   credential: string
@@ -39,8 +37,8 @@ export interface StudioFiles {
 
 /** The page with its script and style. */
 export function studioPage(places: StudioPlaces, { script, imports, style }: StudioFiles): string {
-  const { path, prefix, a2aPrefix, healthPath, version, credential } = places
-  const known = { path, prefix, 'a2a-prefix': a2aPrefix, 'health-path': healthPath, version, credential }
+  const { path, prefix, version, credential } = places
+  const known = { path, prefix, version, credential }
   const data = Object.entries(known).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
   const preloads = imports.map((name) => `<link rel="modulepreload" href="${escapeHtml(`${path}/assets/${name}`)}">\n`)
   return `<!doctype html>

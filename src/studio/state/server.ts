@@ -5,16 +5,14 @@ import { createFetchTransport } from '../../client/transport/transport.ts'
 export interface Places {
   path: string
   prefix: string
-  a2aPrefix: string
-  healthPath: string
   version: string
   /** What the server asks for: `API key`, `token`, or either. */
   credential: string
 }
 
 export function readPlaces({ dataset }: HTMLElement): Places {
-  const { path = '', prefix = '', a2aPrefix = '', healthPath = '', version = '', credential = '' } = dataset
-  return { path, prefix, a2aPrefix, healthPath, version, credential }
+  const { path = '', prefix = '', version = '', credential = '' } = dataset
+  return { path, prefix, version, credential }
 }
 
 interface ClientSettings {
