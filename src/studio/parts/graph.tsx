@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { Icon, type IconName } from './icon.tsx'
+import { Icon } from './icon.tsx'
 import { type GraphEdge, type GraphNode, layOut, nodeSize, type PlacedNode } from './layout/graph-layout.ts'
 import { textScale } from './layout/narrow.ts'
 
@@ -13,14 +13,6 @@ interface GraphProps {
   label: string
   /** The id of the node that is looked at. */
   selected?: string | undefined
-}
-
-const marks: Readonly<Record<NonNullable<GraphNode['state']>, [icon: IconName, words: string]>> = {
-  running: ['running', 'running'],
-  done: ['done', 'done'],
-  failed: ['failed', 'failed'],
-  waiting: ['waiting', 'waits'],
-  cancelled: ['cancelled', 'cancelled'],
 }
 
 /** Nodes and what leads from one to another. Nodes with an `href` are links; who can't see the lines is told where they lead. */
@@ -79,7 +71,6 @@ interface NodeProps {
 
 function Node({ node, isSelected, next }: NodeProps): JSX.Element {
   const { label, kind, state, href, count } = node
-  const [icon, words] = state === undefined ? [undefined, ''] : marks[state]
   const inside = (
     <>
       <span class="letter" aria-hidden="true">
@@ -90,9 +81,9 @@ function Node({ node, isSelected, next }: NodeProps): JSX.Element {
         {label.split(/(?<=[_./-])/).flatMap((part) => [part, <wbr key={0} />])}
       </span>
       {count === undefined ? null : <span class="more">×{count}</span>}
-      {icon === undefined ? null : <Icon name={icon} />}
+      {state === undefined ? null : <Icon name={state} />}
       <span class="hidden">
-        {words === '' ? '' : `, ${words}`}
+        {state === undefined ? '' : `, ${state}`}
         {next.length === 0 ? '' : `, leads to ${next.join(', ')}`}
       </span>
     </>

@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../wire/search.ts'
 import { formatLines, formatScore } from './format.ts'
-import { placeAfter } from './layout/list-keys.ts'
+import { moveFocus } from './layout/list-focus.ts'
 
 /** A passage that a search found, and why it stands where it stands. */
 export interface Hit {
@@ -54,12 +54,9 @@ export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
   ]
   const shown = columns.filter(([, cellOf]) => hits.some((hit) => cellOf(hit) !== undefined))
   const onKeyDown = (event: KeyboardEvent) => {
-    const isStep = event.key === '[' || event.key === ']'
-    const next = isStep || event.ctrlKey || event.metaKey ? undefined : placeAfter(event.key, active, hits.length)
-    if (next === undefined) return
-    event.preventDefault()
-    setPlace(next)
-    body.current?.querySelectorAll<HTMLElement>('.link')[next]?.focus()
+    // The brackets go to another step of the run.
+    if (event.key !== '[' && event.key !== ']')
+      moveFocus(event, [...(body.current?.querySelectorAll<HTMLElement>('.link') ?? [])])
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
