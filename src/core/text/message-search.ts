@@ -1,5 +1,6 @@
 import { type Message, type Role, textOf } from '../message.ts'
 import type { SessionFilter } from '../store.ts'
+import { shortWordsOf } from './short-words.ts'
 import { wordsOf } from './terms.ts'
 
 /** A word, or the beginning of one, that a message must contain. */
@@ -42,7 +43,7 @@ export function searchWordsOf(query: string): SearchWord[] {
   const found = new Map<string, SearchWord>()
   for (const term of query.split(/\s+/)) {
     // Lower case first: a search for `maxBytes` means the identifier, not its parts.
-    const words = wordsOf(term.toLowerCase())
+    const words = shortWordsOf(term.toLowerCase())
     for (const [place, word] of words.entries()) {
       const isBeginning = term.endsWith('*') && place === words.length - 1
       found.set(`${word}${isBeginning ? '*' : ''}`, { word, isBeginning })

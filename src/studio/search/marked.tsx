@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { searchWordsOf } from '../../core/text/message-search.ts'
-import { wordsOf } from '../../core/text/terms.ts'
+import { shortWordsOf } from '../../core/text/short-words.ts'
 
 /** The text, with those of its words marked for which the server has found it. */
 export function Marked({ text, query }: { text: string; query: string }): JSX.Element {
   const wanted = searchWordsOf(query)
   const isWanted = (token: string) =>
-    wordsOf(token).some((word) =>
+    shortWordsOf(token).some((word) =>
       wanted.some((one) => (one.isBeginning ? word.startsWith(one.word) : word === one.word)),
     )
   const pieces: (string | JSX.Element)[] = []
