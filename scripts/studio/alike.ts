@@ -8,7 +8,9 @@ export interface Statement {
 }
 
 /** So many characters that two texts have in common are worth a reference to the first. */
-const shared = 6
+const shared = 4
+/** A short text has nearly all in common with what is there: so many pieces more make the long ones come before it. */
+const weight = 20
 /** Gzip refers to what is at most 32 KB before. Looking twice as far gave the smallest files. */
 const reach = 60_000
 
@@ -55,7 +57,7 @@ function best(left: ReadonlyMap<string, ReadonlySet<string>>, near: ReadonlyMap<
   for (const [text, pieces] of left) {
     let known = 0
     for (const piece of pieces) if (near.has(piece)) known++
-    const part = known / Math.max(1, pieces.size)
+    const part = known / (pieces.size + weight)
     if (part > most) [found, most] = [[text], part]
   }
   return found
