@@ -37,8 +37,12 @@ export function hideMessage(message: Message): Message {
 
 /** Whether the turn's input is a mark: such a turn is not sent to a model. */
 export function isWithheld({ messages }: { messages: readonly Message[] }): boolean {
-  const [part, ...more] = messages[0]?.parts ?? []
-  if (part?.type !== 'data' || more.length > 0 || messages[0]?.role !== 'user') return false
+  return messages[0]?.role === 'user' && areMark(messages[0].parts)
+}
+
+/** Whether the parts of an input are a mark in its place. */
+export function areMark([part, ...more]: readonly Part[]): boolean {
+  if (part?.type !== 'data' || more.length > 0) return false
   const { data } = part
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return false
   const entries = Object.entries(data)

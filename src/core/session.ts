@@ -51,7 +51,7 @@ export interface Session extends SessionOwners {
 export interface SessionOverview {
   session_id: string
   name: string | null
-  /** At most 120 characters of the user's first text, or else the name of the first file, in one line; null without both. */
+  /** At most 120 characters of the user's first text, or else the name of the first file, or else data as JSON, in one line; null without any. */
   title: string | null
   /** The last turn's; without turns, the session's owner. */
   entity_id: string | null

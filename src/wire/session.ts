@@ -86,7 +86,9 @@ export const SessionHead = component(
     title: z
       .string()
       .nullable()
-      .describe('The first text of a user, or else the name of the first file, at most 120 characters in one line.'),
+      .describe(
+        'The first text of a user, or else the name of the first file, or else data as JSON; at most 120 characters in one line.',
+      ),
     entity_id: z.string().nullable().describe("The last turn's; without turns, the owner of the session."),
     entity_kind: EntityKind.nullable(),
     user_id: z.string().nullable(),

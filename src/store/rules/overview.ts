@@ -1,20 +1,27 @@
 import type { JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
+import { areMark } from '../../core/refusal.ts'
 import type { SessionOverview, SessionOwners } from '../../core/session.ts'
 import { titleOf } from '../../core/text/title.ts'
 
 /** Characters of an input's JSON that are read for a title. */
 export const titleCharacters = 8_192
 
-/** Of the first part with text that is not blank, or else the name of the first file that has one. */
+/** Longer data has no title: of an input that is much larger only the beginning is read. */
+const longestData = 4_096
+
+/** Of the first part with text that is not blank, or else the name of the first file that has one, or else the first data as JSON. */
 export function titleOfParts(parts: readonly Part[]): string | null {
+  if (areMark(parts)) return null
   let name: string | null = null
+  let data: string | null = null
   for (const part of parts) {
     const title = part.type === 'text' ? titleOf(part.text) : null
     if (title !== null) return title
     if (part.type === 'file') name ??= titleOf(part.name ?? '')
+    else if (part.type === 'data') data ??= JSON.stringify(part.data)
   }
-  return name
+  return name ?? (data !== null && data.length <= longestData ? titleOf(data) : null)
 }
 
 /** The same from the beginning of the JSON of messages, as rows of id, role and parts. */

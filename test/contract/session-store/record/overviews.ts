@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../../src/core/json.ts'
 import type { Part } from '../../../../src/core/message.ts'
 import type { RunStatus } from '../../../../src/core/run.ts'
 import type { SessionOverview } from '../../../../src/core/session.ts'
@@ -94,6 +95,7 @@ export function testOverviews(store: () => SessionStore): void {
     const text = (said: string): Part => ({ type: 'text', text: said })
     const nameless: Part = { type: 'file', media_type: 'image/png', url: 'https://example.com/a' }
     const named = (name: string): Part => ({ ...nameless, name })
+    const data = (value: Json): Part => ({ type: 'data', data: value })
 
     it.each<[what: string, parts: Part[], expected: string | null]>([
       ['is one line', [text(' a\n\n b\t\u00a0c ')], 'a b c'],
@@ -102,7 +104,11 @@ export function testOverviews(store: () => SessionStore): void {
       ['is cut between characters', [text(`${'a'.repeat(119)}😀😀`)], `${'a'.repeat(119)}😀`],
       ['never has half of a character', [text(`${'a'.repeat(118)}👩‍👩‍👧x`)], 'a'.repeat(118)],
       ['is the first text that says something', [text(' \n'), text('two')], 'two'],
-      ['is none without text', [{ type: 'data', data: { text: 'x', type: 'text' } }], null],
+      ['is none of a nameless file', [nameless], null],
+      ['is the first data without text', [data({ b: [1, 'x'], a: null }), data(2)], '{"b":[1,"x"],"a":null}'],
+      ['is the name of a file before data', [data(1), named('a.txt')], 'a.txt'],
+      ['is none of much data', [data('x'.repeat(300_000))], null],
+      ['is none of many numbers', [data(Array(5_000).fill(1))], null],
       ['is the name of a file without text', [nameless, named('a\u001b\n b.txt'), named('c.txt')], 'a b.txt'],
       ['is a text after a file', [named('a.txt'), text('yes')], 'yes'],
       ['is a text after data', [{ type: 'data', data: [{ type: 'text', text: 'no' }] }, text('yes')], 'yes'],
