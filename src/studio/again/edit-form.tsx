@@ -113,6 +113,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
           {hits.map((hit) => (
             <label key={hit.chunk_id}>
               <input type="checkbox" name="passage" value={hit.chunk_id} defaultChecked /> {whereOf(hit)}
+              {hit.told === false ? ' (not told)' : null}
             </label>
           ))}
         </fieldset>

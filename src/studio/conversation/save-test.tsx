@@ -27,7 +27,7 @@ export function SaveTest({ studio, sessionId }: SaveTestProps): JSX.Element {
   return (
     <form onSubmit={save}>
       <label>
-        Save as test
+        Save as test{' '}
         <input
           value={name}
           maxLength={100}

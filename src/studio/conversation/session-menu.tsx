@@ -57,7 +57,7 @@ function Rename({ conversation }: { conversation: Conversation }): JSX.Element {
   return (
     <form onSubmit={rename}>
       <label>
-        Name
+        Name{' '}
         <input
           value={name}
           maxLength={1000}
