@@ -1,4 +1,4 @@
-import { AppError } from '../core/error.ts'
+import { AppError, logLevelOf } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Claim, ClaimRecord } from '../core/run-write.ts'
@@ -74,7 +74,10 @@ export function createOnce(store: SessionStore, clock: Clock, logger: Logger): S
     try {
       await releaseNow(key)
     } catch (error) {
-      logger.error({ error }, 'an idempotency key could not be released; the next request with a key will try again')
+      logger[logLevelOf(error)](
+        { error },
+        'an idempotency key could not be released; the next request with a key will try again',
+      )
     }
   }
 

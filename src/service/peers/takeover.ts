@@ -1,4 +1,5 @@
 import type { StoreCluster } from '../../core/cluster/cluster.ts'
+import { logLevelOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Recovered } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
@@ -48,7 +49,10 @@ export class Takeover {
       .catch((error: unknown) => {
         // The next beat tries again.
         this.#lookedMs.delete(key)
-        this.#options.logger.error({ error, instance: key }, 'the runs of an instance could not be taken over')
+        this.#options.logger[logLevelOf(error)](
+          { error, instance: key },
+          'the runs of an instance could not be taken over',
+        )
       })
       .finally(() => this.#working.delete(key))
     this.#working.set(key, working)

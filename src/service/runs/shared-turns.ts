@@ -1,3 +1,4 @@
+import { logLevelOf } from '../../core/error.ts'
 import type { RunBegun, RunResumed, RunStarted } from '../../core/run-write.ts'
 import { type Timer, timestamp } from '../../core/time.ts'
 import type { RunExecution } from '../execution/execution.ts'
@@ -103,7 +104,7 @@ export class SharedTurns {
       const head = await (store.findRunHead?.(runId) ?? store.findRun(runId))
       return head?.status === 'queued' ? 'wait' : 'gone'
     } catch (error) {
-      logger.error({ error, run_id: runId }, 'a queued run could not start')
+      logger[logLevelOf(error)]({ error, run_id: runId }, 'a queued run could not start')
       if (!isRetryableAmong(this.#peers, error)) execution.fail(error)
       return 'wait'
     } finally {

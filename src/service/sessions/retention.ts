@@ -1,3 +1,4 @@
+import { logLevelOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SessionStore } from '../../core/store.ts'
 import type { Clock } from '../../core/time.ts'
@@ -81,7 +82,9 @@ export function createRetention(options: RetentionOptions): Retention {
   function look(): void {
     timer = undefined
     pruning = expire()
-      .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it will retry'))
+      .catch((error: unknown) =>
+        logger[logLevelOf(error)]({ error }, 'retention could not delete sessions; it will retry'),
+      )
       .finally(() => {
         pruning = undefined
         if (!closed) timer = setTimeout(look, everyMs).unref()

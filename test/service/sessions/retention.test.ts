@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { AppError } from '../../../src/core/error.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { createRetention } from '../../../src/service/sessions/retention.ts'
@@ -117,4 +118,17 @@ test('is what the server does with its configuration', async () => {
   } finally {
     await server.close()
   }
+})
+
+test.each([
+  ['warn', new AppError('unavailable', 'The database is away.')],
+  ['error', new AppError('storage_full', 'The disk is full.')],
+] as const)('what stops it is told as %s, by whether it passes by itself', async (level, failure) => {
+  const told = Promise.withResolvers<string>()
+  const logger = { ...silentLogger, warn: () => told.resolve('warn'), error: () => told.resolve('error') }
+  const store: SessionStore = { ...memoryStore(), prune: () => Promise.reject(failure) }
+  const retention = createRetention({ store, clock: Date.now, logger, maxAgeMs: hour, maxSessions: undefined })
+  retention.start()
+  expect(await told.promise).toBe(level)
+  await retention.close()
 })
