@@ -24,7 +24,7 @@ import type {
 } from '../core/session.ts'
 import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
-import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
+import type { MarkedHit, MessageSearch } from '../core/text/message-search.ts'
 import type { AgainRequest, KeptAs, StartedRun } from './again/request.ts'
 import type { Act, Audit } from './audit/audit.ts'
 import type { Notifications } from './notifications/notifications.ts'
@@ -251,7 +251,7 @@ export interface Sessions {
   /** A file that a run of the session brought or made. Throws `session_not_found`, `file_not_found`. */
   file(sessionId: string, fileId: string): Promise<SessionFile>
   /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
-  search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
+  search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MarkedHit>>
   /** The latest `interactions` (1–1000) of the conversation, or of another view. Throws `run_not_found` for a `before` that is no turn. */
   history(sessionId: string, interactions: number, withEvents: boolean, view?: HistoryView): Promise<SessionHistory>
   /** Its state, which costs less than `get`: now, or from `before` a turn or `after` it. Throws `session_not_found`. */

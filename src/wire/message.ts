@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Message as CoreMessage, Part as CorePart } from '../core/message.ts'
-import type { MessageHit as CoreMessageHit } from '../core/text/message-search.ts'
+import type { MarkedHit } from '../core/text/message-search.ts'
 import { json, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { listOf, pageQuery } from './list.ts'
@@ -93,9 +93,12 @@ export const MessageHit = component(
     role: Role,
     created_at: timestamp(),
     snippet: z.string().describe('The text around the first match, on one line.'),
+    marks: z
+      .array(z.object({ start: z.int(), end: z.int() }))
+      .describe('Where the words of the search are in the snippet, in UTF-16 units; `end` is after the last one.'),
     replaced: z.literal(true).exactOptional().describe('Another run has taken the place of this turn.'),
   }),
-) satisfies z.ZodType<CoreMessageHit>
+) satisfies z.ZodType<MarkedHit>
 export type MessageHit = z.infer<typeof MessageHit>
 
 export const MessageHitList = component('MessageHitList', listOf('messages', MessageHit))

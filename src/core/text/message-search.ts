@@ -31,6 +31,18 @@ export interface MessageHit {
   replaced?: true
 }
 
+/** A part of a text, in UTF-16 units. */
+export interface TextRange {
+  start: number
+  /** After its last character. */
+  end: number
+}
+
+/** With the places in the snippet of the words that were looked for. */
+export interface MarkedHit extends MessageHit {
+  marks: TextRange[]
+}
+
 /** Words are extracted in pieces of this size, so that a long text can yield to other work. */
 const pieceCharacters = 16 * 1024
 const snippetBefore = 60
@@ -96,6 +108,15 @@ export function* findWords(text: string, wanted: readonly SearchWord[]): Generat
     yield
   }
   return undefined
+}
+
+/** Where the text has the words, each as a whole: the identifier, not the part of it that was looked for. */
+export function marksIn(text: string, wanted: readonly SearchWord[]): TextRange[] {
+  return [...text.matchAll(/[\p{L}\p{N}\p{M}_]+/gu)].flatMap(({ 0: token, index }) => {
+    const words = wordsOf(token)
+    const known = new Set(words)
+    return wanted.some((one) => isAmong(one, known, words)) ? [{ start: index, end: index + token.length }] : []
+  })
 }
 
 function isAmong({ word, isBeginning }: SearchWord, known: ReadonlySet<string>, words: readonly string[]): boolean {

@@ -4,7 +4,7 @@ import { createId } from '../../core/id.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord } from '../../core/session.ts'
 import type { SessionBasis, SessionStore } from '../../core/store.ts'
-import { searchWordsOf } from '../../core/text/message-search.ts'
+import { marksIn, searchWordsOf } from '../../core/text/message-search.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
 import { pause } from '../../runtime/abort.ts'
@@ -124,7 +124,8 @@ export function createSessions(
     async search(query, filter, page) {
       const words = searchWordsOf(query)
       if (words.length === 0) throw invalid('q must have a letter or a digit.', 'q')
-      return store.searchMessages({ ...filter, words }, page)
+      const { items, next } = await store.searchMessages({ ...filter, words }, page)
+      return { items: items.map((hit) => ({ ...hit, marks: marksIn(hit.snippet, words) })), next }
     },
     async history(sessionId, interactions, withEvents, view) {
       await readBasis(sessionId)

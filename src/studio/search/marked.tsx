@@ -1,25 +1,15 @@
 import type { JSX } from 'preact'
-import { searchWordsOf } from '../../core/text/message-search.ts'
-import { shortWordsOf } from '../../core/text/short-words.ts'
+import type { MessageHit } from '../../wire/message.ts'
 
-/** The text, with those of its words marked for which the server has found it. */
-export function Marked({ text, query }: { text: string; query: string }): JSX.Element {
-  const wanted = searchWordsOf(query)
-  const isWanted = (token: string) =>
-    shortWordsOf(token).some((word) =>
-      wanted.some((one) => (one.isBeginning ? word.startsWith(one.word) : word === one.word)),
-    )
-  const pieces: (string | JSX.Element)[] = []
-  let end = 0
-  for (const { 0: token, index } of text.matchAll(/[\p{L}\p{N}\p{M}_]+/gu)) {
-    if (!isWanted(token)) continue
-    pieces.push(text.slice(end, index), <mark key={index}>{token}</mark>)
-    end = index + token.length
-  }
+/** The text of a hit, with the words marked for which the server has found it. */
+export function Marked({ snippet, marks }: Pick<MessageHit, 'snippet' | 'marks'>): JSX.Element {
   return (
     <>
-      {pieces}
-      {text.slice(end)}
+      {marks.map(({ start, end }, place) => [
+        snippet.slice(marks[place - 1]?.end ?? 0, start),
+        <mark key={start}>{snippet.slice(start, end)}</mark>,
+      ])}
+      {snippet.slice(marks.at(-1)?.end ?? 0)}
     </>
   )
 }

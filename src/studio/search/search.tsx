@@ -111,7 +111,7 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
         <ol class="hits" ref={results}>
           {hits.map((hit) => (
             <li key={hit.message_id}>
-              <Hit studio={studio} hit={hit} query={search.found.value} />
+              <Hit studio={studio} hit={hit} />
             </li>
           ))}
         </ol>
@@ -125,18 +125,12 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
   )
 }
 
-interface HitProps {
-  studio: Studio
-  hit: MessageHit
-  query: string
-}
-
-function Hit({ studio, hit, query }: HitProps): JSX.Element {
-  const { session_id: sessionId, run_id: runId, role, entity_id, created_at, snippet, replaced } = hit
+function Hit({ studio, hit }: { studio: Studio; hit: MessageHit }): JSX.Element {
+  const { session_id: sessionId, run_id: runId, role, entity_id, created_at, replaced } = hit
   return (
     <a class="hit" href={studio.urlOf({ page: 'chats', sessionId, runId, filter: {} })}>
       <span dir="auto">
-        <Marked text={snippet} query={query} />
+        <Marked {...hit} />
       </span>
       <span class="more">
         {role === 'user' ? `to ${entity_id}` : `by ${entity_id}`} ·{' '}

@@ -74,6 +74,7 @@ const hit = {
   role: 'user',
   created_at: at,
   snippet: question,
+  marks: [{ start: 0, end: 3 }],
 }
 const source = {
   type: 'source',

@@ -41,6 +41,10 @@ describe('GET /messages', () => {
       role: 'user',
       created_at: expect.any(String),
       snippet: 'How large may a request be?',
+      marks: [
+        { start: 10, end: 13 },
+        { start: 16, end: 23 },
+      ],
     })
     const first = (await search('q=may+request*&limit=3')).body
     const second = (await search(`q=may+request*&limit=3&cursor=${first.next_cursor}`)).body

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { piecesOf } from '../../../src/core/text/message-search.ts'
+import { marksIn, piecesOf, searchWordsOf } from '../../../src/core/text/message-search.ts'
 
 test('pieces end after the last space or line end that they have room for, and are the whole text', () => {
   const word = 'x'.repeat(9_000)
@@ -21,4 +21,16 @@ test('40 MB in one line are cut at once, not looked through again for each piece
   expect([...piecesOf(text)].length).toBeGreaterThan(2_000)
   // Looked through again, they take a minute.
   expect(performance.now() - begun).toBeLessThan(5_000)
+})
+
+test.each([
+  ['cafe', 'A Café, a CAFÉ.', ['Café', 'CAFÉ']],
+  ['request', 'maxRequestSize of a request', ['maxRequestSize', 'request']],
+  ['open*', 'Opened is not reopened.', ['Opened']],
+  ['open', 'Opened is not open.', ['open']],
+  ['東京', '😀 大東京都 東', ['大東京都']],
+  ['none', 'nothing', []],
+])('%s is marked where the server finds it', (query, text, marked) => {
+  const marks = marksIn(text, searchWordsOf(query))
+  expect(marks.map(({ start, end }) => text.slice(start, end))).toEqual(marked)
 })
