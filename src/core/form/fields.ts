@@ -37,12 +37,14 @@ interface ObjectField extends About {
 }
 interface ListField extends About {
   kind: 'list'
-  item: Field
+  item: SingleField
   minItems: number
   maxItems: number
 }
+/** A field that holds one value. */
+export type SingleField = TextField | NumberField | BooleanField | ChoiceField
 /** A field of a form that fills in what a JSON schema describes. */
-export type Field = TextField | NumberField | BooleanField | ChoiceField | ObjectField | ListField
+export type Field = SingleField | ObjectField | ListField
 
 const deepest = 5
 const mostFields = 60

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { answerOf, draftOf, type Problems } from '../../core/form/answer.ts'
 import { type Field, fieldOf } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { GivenAnswer } from '../state/studio.ts'
 import type { Asked } from './asking.tsx'
-import { Fields } from './schema-fields.tsx'
+import { filledIn } from './form-values.ts'
+import { Fields, type Problems } from './schema-fields.tsx'
 
 interface InputProps {
   kind: Asked['kind']
@@ -41,33 +41,28 @@ interface SchemaFormProps {
   onGive: (value: Json) => void
 }
 
+const noProblems: Problems = new Map()
+
 function SchemaForm({ field, title, verb, onGive }: SchemaFormProps): JSX.Element {
-  const [draft, setDraft] = useState(() => draftOf(field))
-  const [problems, setProblems] = useState<Problems>(new Map())
-  const submit = (event: Event) => {
+  const [problems, setProblems] = useState(noProblems)
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    const answer = answerOf(field, draft)
-    if ('value' in answer) onGive(answer.value)
-    else setProblems(answer.problems)
+    const form = event.currentTarget as HTMLFormElement
+    // What a browser does not check, the server does.
+    const wrong = [...form.querySelectorAll<HTMLInputElement>('.field > :invalid')]
+    setProblems(new Map(wrong.map(({ id, validationMessage }) => [id, validationMessage])))
+    if (wrong.length === 0) onGive(filledIn(field, path, true, new FormData(form)) ?? null)
   }
   return (
-    <form onSubmit={submit} noValidate>
-      <Fields
-        field={field}
-        name={title}
-        path=""
-        isRequired
-        draft={draft}
-        problems={problems}
-        onChange={(changed) => {
-          setDraft(changed)
-          setProblems(new Map())
-        }}
-      />
+    <form onSubmit={submit} onInput={() => setProblems(noProblems)} noValidate>
+      <Fields field={field} name={title} path={path} isRequired problems={problems} />
       <Submit verb={verb} problem={problems.size === 0 ? '' : aboutProblems(problems.size)} />
     </form>
   )
 }
+
+/** What the whole form is called. */
+const path = 'answer'
 
 function Submit({ verb, problem }: { verb: string; problem: string }): JSX.Element {
   return (

@@ -1,25 +1,28 @@
 import type { JSX } from 'preact'
-import { useId } from 'preact/hooks'
-import { type Draft, draftOf, type Problems } from '../../core/form/answer.ts'
-import type { Field } from '../../core/form/fields.ts'
+import { useId, useState } from 'preact/hooks'
+import type { Field, SingleField } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
+import { pathTo, textOf } from './form-values.ts'
 
-interface FieldsProps {
-  field: Field
+/** What is wrong, by the id of the control. */
+export type Problems = ReadonlyMap<string, string>
+
+interface FieldsProps<Of extends Field = Field> {
+  field: Of
   /** Of the property; of the whole what it is. */
   name: string
+  /** What its controls are called. */
   path: string
   isRequired: boolean
-  draft: Draft
+  initial?: Json | undefined
   problems: Problems
-  onChange: (draft: Draft) => void
 }
 
 /** The fields of a form. What is wrong with one is said at it. */
-export function Fields(props: FieldsProps): JSX.Element {
-  const { field } = props
-  if (field.kind === 'object') return <Group {...props} field={field} />
-  return field.kind === 'list' ? <List {...props} field={field} /> : <Single {...props} field={field} />
+export function Fields({ field, initial = field.initial, ...props }: FieldsProps): JSX.Element {
+  if (field.kind === 'object') return <Group {...props} field={field} initial={initial} />
+  if (field.kind === 'list') return <List {...props} field={field} initial={initial} />
+  return <Single {...props} field={field} initial={initial} />
 }
 
 function labelOf({ field, name, isRequired }: FieldsProps): string {
@@ -27,86 +30,81 @@ function labelOf({ field, name, isRequired }: FieldsProps): string {
   return isRequired ? label : `${label} (optional)`
 }
 
-function Group(props: FieldsProps & { field: Extract<Field, { kind: 'object' }> }): JSX.Element {
-  const { field, path, draft, problems, onChange } = props
-  const parts = draft as { [name: string]: Draft }
-  const content = field.fields.map(({ name, isRequired, field: inner }) => (
-    <Fields
-      key={name}
-      field={inner}
-      name={name}
-      path={path === '' ? name : `${path}.${name}`}
-      isRequired={isRequired}
-      draft={parts[name] ?? ''}
-      problems={problems}
-      onChange={(part) => onChange({ ...parts, [name]: part })}
-    />
-  ))
+function Group(props: FieldsProps<Extract<Field, { kind: 'object' }>>): JSX.Element {
+  const { field, path, initial } = props
+  const given = typeof initial === 'object' && initial !== null && !Array.isArray(initial) ? initial : {}
   return (
     <fieldset class="fields">
       <legend dir="auto">{labelOf(props)}</legend>
-      {field.description === undefined ? null : <p class="about">{field.description}</p>}
-      {content}
-      <p class="wrong">{problems.get(path)}</p>
+      <p class="about">{field.description}</p>
+      {field.fields.map(({ name, isRequired, field: inner }) => (
+        <Fields
+          key={name}
+          field={inner}
+          name={name}
+          path={pathTo(name, path)}
+          isRequired={isRequired && props.isRequired}
+          initial={given[name]}
+          problems={props.problems}
+        />
+      ))}
     </fieldset>
   )
 }
 
-function List(props: FieldsProps & { field: Extract<Field, { kind: 'list' }> }): JSX.Element {
-  const { field, path, draft, problems, onChange } = props
-  const items = draft as Draft[]
+function List(props: FieldsProps<Extract<Field, { kind: 'list' }>>): JSX.Element {
+  const { field, name, path, initial, problems } = props
+  const [entries, setEntries] = useState(() => {
+    const given = Array.isArray(initial) ? initial : []
+    return Array.from({ length: Math.max(given.length, Math.min(field.minItems, 20)) }, (_, place) => ({
+      initial: given[place],
+    }))
+  })
   return (
     <fieldset class="fields">
       <legend dir="auto">{labelOf(props)}</legend>
-      {field.description === undefined ? null : <p class="about">{field.description}</p>}
-      {items.map((item, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: entries have nothing but their place
-        <div class="bar" key={place}>
-          <Fields
-            field={field.item}
-            name={`${place + 1}`}
-            path={path === '' ? String(place) : `${path}.${place}`}
-            isRequired
-            draft={item}
-            problems={problems}
-            onChange={(changed) => onChange(items.with(place, changed))}
-          />
-          <button type="button" aria-label={`Remove ${place + 1}`} onClick={() => onChange(items.toSpliced(place, 1))}>
+      <p class="about">{field.description}</p>
+      {entries.map((entry, place) => (
+        <div class="bar" key={entry}>
+          <Fields field={field.item} name={`${place + 1}`} path={path} isRequired problems={problems} {...entry} />
+          <button
+            type="button"
+            aria-label={`Remove ${place + 1}`}
+            onClick={() => setEntries(entries.toSpliced(place, 1))}
+          >
             Remove
           </button>
         </div>
       ))}
       <button
         type="button"
-        disabled={items.length >= field.maxItems}
+        disabled={entries.length >= field.maxItems}
         data-many
-        onClick={() => onChange([...items, draftOf(field.item)])}
+        onClick={() => setEntries([...entries, { initial: undefined }])}
       >
-        Add to {field.title ?? (path === '' ? 'the list' : props.name)}
+        Add to {field.title ?? name}
       </button>
-      <p class="wrong">{problems.get(path)}</p>
     </fieldset>
   )
 }
 
-function Single(props: FieldsProps & { field: Exclude<Field, { kind: 'object' | 'list' }> }): JSX.Element {
-  const { field, path, isRequired, problems } = props
+function Single(props: FieldsProps<SingleField>): JSX.Element {
+  const { field, path, isRequired, initial, problems } = props
   const id = useId()
-  const problem = problems.get(path)
+  const problem = problems.get(id)
+  const about = {
+    id,
+    name: path,
+    required: isRequired,
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': `${id}-about`,
+  }
   return (
     <div class="field">
       <label for={id} dir="auto">
         {labelOf(props)}
       </label>
-      <Control
-        {...props}
-        about={{
-          id,
-          'aria-required': isRequired,
-          'aria-invalid': problem !== undefined,
-          'aria-describedby': `${id}-about`,
-        }}
-      />
+      <Control field={field} text={textOf(field, initial)} about={about} />
       <p id={`${id}-about`} class={problem === undefined ? 'about' : 'wrong'} dir="auto">
         {problem ?? [field.description, rangeOf(field)].filter((words) => words !== undefined).join(' ')}
       </p>
@@ -115,45 +113,40 @@ function Single(props: FieldsProps & { field: Exclude<Field, { kind: 'object' | 
 }
 
 interface ControlProps {
-  field: Exclude<Field, { kind: 'object' | 'list' }>
-  draft: Draft
-  onChange: (draft: Draft) => void
-  about: { id: string; 'aria-required': boolean; 'aria-invalid': boolean; 'aria-describedby': string }
+  field: SingleField
+  /** At first. */
+  text: string
+  about: { id: string; name: string; required: boolean; 'aria-invalid': boolean; 'aria-describedby': string }
 }
 
-function Control({ field, draft, onChange, about }: ControlProps): JSX.Element {
-  const value = draft as string
+function Control({ field, text, about }: ControlProps): JSX.Element {
   if (field.kind === 'choice' || field.kind === 'boolean') {
     const options = field.kind === 'choice' ? field.options.map(optionOf) : booleans
     return (
-      <select {...about} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      <select {...about}>
         <option value="">–</option>
         {options.map(([given, words]) => (
-          <option key={given} value={given}>
+          <option key={given} value={given} selected={given === text}>
             {words}
           </option>
         ))}
       </select>
     )
   }
-  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-    onChange(currentTarget.value)
-  if (field.kind === 'text' && !field.isSecret && field.format === undefined && field.maxLength > 200)
-    return <textarea {...about} rows={1} value={value} onInput={onInput} />
-  if (field.kind === 'number')
-    return <input {...about} inputMode={field.isInteger ? 'numeric' : 'decimal'} value={value} onInput={onInput} />
-  if (field.isSecret) return <input {...about} type="password" autocomplete="off" value={value} onInput={onInput} />
-  if (field.format === undefined) return <input {...about} value={value} onInput={onInput} />
-  const isTimed = field.format === 'date-time'
-  return (
-    <input
-      {...about}
-      type={isTimed ? 'datetime-local' : 'date'}
-      step={isTimed ? 1 : undefined}
-      value={value}
-      onInput={onInput}
-    />
-  )
+  if (field.kind === 'number') {
+    const { isInteger, min, max } = field
+    // An infinite limit is none to a browser.
+    const limits = isInteger ? { min: Math.ceil(min), max, step: 1 } : { min, max, step: 'any' }
+    return <input {...about} type="number" {...limits} defaultValue={text} />
+  }
+  const { isSecret, format, minLength, maxLength } = field
+  if (isSecret) return <input {...about} type="password" autocomplete="off" minLength={minLength} defaultValue={text} />
+  // What JavaScript reads has four digits for the year.
+  if (format === 'date-time')
+    return <input {...about} type="datetime-local" step={1} max="9999-12-31T23:59:59" defaultValue={text} />
+  if (format === 'date') return <input {...about} type="date" defaultValue={text} />
+  if (maxLength > 200) return <textarea {...about} rows={1} minLength={minLength} defaultValue={text} />
+  return <input {...about} minLength={minLength} defaultValue={text} />
 }
 
 const booleans: readonly [string, string][] = [

@@ -162,7 +162,7 @@ test('a form is made of a schema, says what is wrong at its field, and answers',
           - textbox "name"
           - paragraph: As in the passport.
           - text: seats
-          - textbox "seats": "2"
+          - spinbutton "seats": "2"
           - paragraph: From 1 to 9.
           - text: class
           - combobox "class":
@@ -187,8 +187,8 @@ test('a form is made of a schema, says what is wrong at its field, and answers',
   await card.getByLabel('name').fill('A')
   await card.getByLabel('seats').fill('10')
   await card.getByRole('button', { name: 'Answer' }).click()
-  await card.getByText('At least 2 characters are needed.').waitFor()
-  await card.getByText('This must be at most 9.').waitFor()
+  await card.getByText(/Please lengthen this text to 2 characters/).waitFor()
+  await card.getByText('Value must be less than or equal to 9.').waitFor()
   expect(await lookAt(page)).toEqual([])
   await card.getByLabel('name').fill('Ann')
   await card.getByLabel('seats').fill('3')

@@ -1,5 +1,5 @@
 import { answerOf } from '../../../core/form/answer.ts'
-import { type Field, fieldOf } from '../../../core/form/fields.ts'
+import { type Field, fieldOf, type SingleField } from '../../../core/form/fields.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import { terminalLine, terminalText } from '../../terminal/text.ts'
 
@@ -11,8 +11,6 @@ export interface Step {
   about: readonly string[]
   isSecret: boolean
 }
-
-type Single = Exclude<Field, { kind: 'object' | 'list' }>
 
 /** Asks for what a schema describes, one field after the other. An answer that does not fit is asked for again. */
 export class Interview {
@@ -104,13 +102,13 @@ export class Interview {
         this.#problem = `At least ${minItems} ${minItems === 1 ? 'entry is' : 'entries are'} needed.`
         continue
       }
-      const value = this.#read(item as Single, text)
+      const value = this.#read(item, text)
       if (value !== undefined) items.push(value)
     }
     return items
   }
 
-  *#askSingle(field: Single, name: string, isRequired: boolean) {
+  *#askSingle(field: SingleField, name: string, isRequired: boolean) {
     const { initial } = field
     const otherwise = initial !== undefined ? ` [${inShort(initial)}]` : isRequired ? '' : ' (optional)'
     for (;;) {
@@ -138,7 +136,7 @@ export class Interview {
     }
   }
 
-  #read(field: Single, text: string): Json | undefined {
+  #read(field: SingleField, text: string): Json | undefined {
     const draft = draftFor(field, text)
     if (draft === undefined) {
       this.#problem = field.kind === 'boolean' ? 'y for yes, n for no.' : 'This is none of the choices.'
@@ -146,13 +144,13 @@ export class Interview {
     }
     const answer = answerOf(field, draft)
     if ('value' in answer) return answer.value
-    this.#problem = terminalLine([...answer.problems.values()].join(' '))
+    this.#problem = terminalLine(answer.problem)
     return undefined
   }
 }
 
 /** What the form of a page would have for a typed text. A choice is typed as it is, or by its number. */
-function draftFor(field: Single, text: string): string | undefined {
+function draftFor(field: SingleField, text: string): string | undefined {
   if (field.kind === 'boolean') {
     const [, yes, no] = /^(?:(y|yes|true)|(n|no|false))$/i.exec(text) ?? []
     return yes !== undefined ? 'true' : no !== undefined ? 'false' : undefined
