@@ -4,6 +4,7 @@ import type { FilePart } from '../../core/message.ts'
 import { formatBytes, safeName } from '../parts/format.ts'
 import { saveAs } from '../parts/save.ts'
 import { useAttempt } from '../state/attempt.ts'
+import { Latest } from '../state/latest.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
@@ -54,37 +55,27 @@ interface KeptProps extends FileProps {
 function Picture({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Element {
   const [address, setAddress] = useState<string>()
   const [error, setError] = useState('')
-  const [tries, setTries] = useState(0)
+  const [reading] = useState(() => new Latest())
+  const read = () => {
+    setError('')
+    reading.read(
+      (signal) => studio.client.sessions.file(sessionId, fileId, { signal }),
+      ({ bytes }) =>
+        setAddress(URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>], { type: part.media_type }))),
+      (failed) => setError(messageOf(failed)),
+    )
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: read again when a person asks for it
   useEffect(() => {
-    const reading = new AbortController()
-    let made: string | undefined
-    studio.client.sessions.file(sessionId, fileId, { signal: reading.signal }).then(
-      ({ bytes }) => {
-        if (reading.signal.aborted) return
-        made = URL.createObjectURL(new Blob([bytes as Uint8Array<ArrayBuffer>], { type: part.media_type }))
-        setAddress(made)
-      },
-      (failed: unknown) => {
-        if (!reading.signal.aborted) setError(messageOf(failed))
-      },
-    )
-    return () => {
-      reading.abort()
-      if (made !== undefined) URL.revokeObjectURL(made)
-    }
-  }, [studio, sessionId, fileId, tries])
+    read()
+    return () => reading.stop()
+  }, [studio, sessionId, fileId])
+  useEffect(() => () => URL.revokeObjectURL(address ?? ''), [address])
   if (error !== '') {
     return (
       <p role="alert">
         The picture can't be shown: {error}{' '}
-        <button
-          type="button"
-          onClick={() => {
-            setError('')
-            setTries(tries + 1)
-          }}
-        >
+        <button type="button" onClick={read}>
           Try again
         </button>
       </p>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { Document } from '../../wire/knowledge.ts'
+import { Latest } from '../state/latest.ts'
 import { messageOf } from '../state/message-of.ts'
 
 const pageSize = 100
@@ -13,7 +14,7 @@ export class DocumentPages {
   readonly #client: PageClient
   #collection: string | undefined
   #cursor: string | null = null
-  #reading: AbortController | undefined
+  readonly #reading = new Latest()
   /** Something changed while the first page was read. */
   #isOld = false
 
@@ -35,12 +36,12 @@ export class DocumentPages {
   }
 
   more(): void {
-    if (this.#reading === undefined && this.#cursor !== null) this.#read(this.#cursor)
+    if (!this.#reading.isReading && this.#cursor !== null) this.#read(this.#cursor)
   }
 
   /** The first page again. What was read of the rest stays where it follows that page. */
   refresh(): void {
-    if (this.#reading !== undefined) this.#isOld = true
+    if (this.#reading.isReading) this.#isOld = true
     else this.#read(null)
   }
 
@@ -49,20 +50,16 @@ export class DocumentPages {
   }
 
   close(): void {
-    this.#reading?.abort()
-    this.#reading = undefined
+    this.#reading.stop()
     this.#isOld = false
   }
 
   #read(cursor: string | null): void {
-    const reading = new AbortController()
-    this.#reading = reading
     const filter = { collection: this.#collection }
-    const page = { limit: pageSize, signal: reading.signal, cursor: cursor ?? undefined }
-    this.#client.knowledge.documents.list(filter, page).then(
+    const page = { limit: pageSize, cursor: cursor ?? undefined }
+    this.#reading.read(
+      (signal) => this.#client.knowledge.documents.list(filter, { ...page, signal }),
       ({ documents, next_cursor: next }) => {
-        if (this.#reading !== reading) return
-        this.#reading = undefined
         if (cursor === null) this.#first(documents, next)
         else {
           this.rows.value = [...this.rows.value, ...documents]
@@ -74,9 +71,7 @@ export class DocumentPages {
           this.#read(null)
         }
       },
-      (error: unknown) => {
-        if (this.#reading !== reading) return
-        this.#reading = undefined
+      (error) => {
         this.error.value = messageOf(error)
         this.state.value = 'failed'
       },

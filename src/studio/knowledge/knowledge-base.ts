@@ -5,6 +5,7 @@ import type { KnowledgeStatus } from '../../wire/knowledge.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { SearchAnswer } from '../../wire/search.ts'
 import { type Address, type Asked, readFilters } from '../state/address.ts'
+import { Latest } from '../state/latest.ts'
 import { hasStatus, messageOf } from '../state/message-of.ts'
 import { DocumentPages } from './document-pages.ts'
 import { OpenedDocument } from './opened-document.ts'
@@ -32,7 +33,7 @@ export class KnowledgeBase {
   /** Whether changes come by the live stream; else they are asked for while a reindex is under way. */
   readonly #isLive: boolean
   #asked: Asked | undefined
-  #searching: AbortController | undefined
+  readonly #searching = new Latest()
   #waiting: ReturnType<typeof setTimeout> | undefined
   #isClosed = false
 
@@ -93,7 +94,7 @@ export class KnowledgeBase {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#waiting)
-    this.#searching?.abort()
+    this.#searching.stop()
     this.documents.close()
     this.opened.value?.close()
   }
@@ -125,13 +126,11 @@ export class KnowledgeBase {
   }
 
   #search({ q, mode, limit, filters, collection }: Asked): void {
-    this.#searching?.abort()
+    this.#searching.stop()
     if (q === undefined) {
       this.found.value = { state: 'nothing asked' }
       return
     }
-    const searching = new AbortController()
-    this.#searching = searching
     const parsed = readFilters(filters)
     if (typeof parsed === 'string') {
       this.found.value = { state: 'failed', error: parsed }
@@ -145,12 +144,13 @@ export class KnowledgeBase {
       collection,
       mode: searchModes.find((one) => one === mode),
     }
-    this.#client.knowledge.search(q, settings, { signal: searching.signal }).then(
+    this.#searching.read(
+      (signal) => this.#client.knowledge.search(q, settings, { signal }),
       (answer) => {
-        if (!searching.signal.aborted) this.found.value = { state: 'found', answer }
+        this.found.value = { state: 'found', answer }
       },
-      (error: unknown) => {
-        if (!searching.signal.aborted) this.found.value = { state: 'failed', error: messageOf(error) }
+      (error) => {
+        this.found.value = { state: 'failed', error: messageOf(error) }
       },
     )
   }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { Chunk, ChunkInDocument, Document } from '../../wire/knowledge.ts'
+import { Latest } from '../state/latest.ts'
 import { hasStatus, messageOf } from '../state/message-of.ts'
 
 const pageSize = 50
@@ -20,10 +21,9 @@ export class OpenedDocument {
   readonly #client: PageClient
   #cursor: string | null = null
   #chunkId: string | undefined
-  #reading = new AbortController()
-  #readingPage = new AbortController()
-  #readingChunk = new AbortController()
-  #isReadingPage = false
+  readonly #reading = new Latest()
+  readonly #readingPage = new Latest()
+  readonly #readingChunk = new Latest()
 
   constructor(client: PageClient, documentId: string) {
     this.#client = client
@@ -33,25 +33,18 @@ export class OpenedDocument {
 
   /** All anew: the document may have been replaced. */
   read(): void {
-    this.#reading.abort()
-    const reading = new AbortController()
-    this.#reading = reading
-    const { signal } = reading
-    this.#client.knowledge.documents.get(this.documentId, { signal }).then(
+    this.#reading.read(
+      (signal) => this.#client.knowledge.documents.get(this.documentId, { signal }),
       (document) => {
-        if (signal.aborted) return
         const isSame = this.document.value?.updated_at === document.updated_at
         this.document.value = document
         this.state.value = 'ready'
         if (isSame) return
-        this.#readingPage.abort()
-        this.#readingPage = new AbortController()
         this.#cursor = null
         this.#page([])
         if (this.#chunkId !== undefined) this.#readChunk(this.#chunkId)
       },
-      (error: unknown) => {
-        if (signal.aborted) return
+      (error) => {
         this.error.value = messageOf(error)
         this.state.value = hasStatus(error, 404) ? 'gone' : 'failed'
       },
@@ -59,13 +52,13 @@ export class OpenedDocument {
   }
 
   more(): void {
-    if (!this.#isReadingPage) this.#page(this.chunks.value)
+    if (!this.#readingPage.isReading) this.#page(this.chunks.value)
   }
 
   open(chunkId: string | undefined): void {
     if (chunkId === this.#chunkId) return
     this.#chunkId = chunkId
-    this.#readingChunk.abort()
+    this.#readingChunk.stop()
     this.chunkError.value = ''
     if (chunkId === undefined) this.chunk.value = undefined
     else this.#readChunk(chunkId)
@@ -77,47 +70,36 @@ export class OpenedDocument {
   }
 
   close(): void {
-    this.#reading.abort()
-    this.#readingPage.abort()
-    this.#readingChunk.abort()
+    this.#reading.stop()
+    this.#readingPage.stop()
+    this.#readingChunk.stop()
   }
 
   #page(before: readonly Chunk[]): void {
-    const { signal } = this.#readingPage
-    this.#isReadingPage = true
-    const page = { limit: pageSize, signal, cursor: this.#cursor ?? undefined }
-    this.#client.knowledge.chunks(this.documentId, page).then(
+    const page = { limit: pageSize, cursor: this.#cursor ?? undefined }
+    this.#readingPage.read(
+      (signal) => this.#client.knowledge.chunks(this.documentId, { ...page, signal }),
       ({ chunks, next_cursor: next }) => {
-        if (signal.aborted) return
-        this.#isReadingPage = false
         this.chunks.value = [...before, ...chunks]
         this.#cursor = next
         this.hasMore.value = next !== null
       },
-      (error: unknown) => {
-        if (signal.aborted) return
-        this.#isReadingPage = false
+      (error) => {
         this.error.value = messageOf(error)
       },
     )
   }
 
   #readChunk(chunkId: string): void {
-    this.#readingChunk.abort()
-    const reading = new AbortController()
-    this.#readingChunk = reading
-    this.#client.knowledge.chunk(chunkId, { context: this.context.value, signal: reading.signal }).then(
+    this.#readingChunk.read(
+      (signal) => this.#client.knowledge.chunk(chunkId, { context: this.context.value, signal }),
       (chunk) => {
-        if (reading.signal.aborted) return
         this.chunk.value = chunk
         this.chunkError.value = ''
       },
-      (error: unknown) => {
-        if (reading.signal.aborted) return
+      (error) => {
         this.chunk.value = undefined
-        this.chunkError.value = hasStatus(error, 404)
-          ? 'This passage is not there any more: its document was replaced or deleted.'
-          : messageOf(error)
+        this.chunkError.value = hasStatus(error, 404) ? 'This passage is not there any more.' : messageOf(error)
       },
     )
   }

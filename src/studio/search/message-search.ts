@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { MessageHit } from '../../wire/message.ts'
+import { Latest } from '../state/latest.ts'
 import { messageOf } from '../state/message-of.ts'
 
 const pageSize = 50
@@ -26,7 +27,7 @@ export class MessageSearch {
   readonly #client: PageClient
   #text = ''
   #cursor: string | undefined
-  #reading: AbortController | undefined
+  readonly #reading = new Latest()
   #waiting: ReturnType<typeof setTimeout> | undefined
 
   /** `client` must not try again by itself. */
@@ -56,37 +57,38 @@ export class MessageSearch {
 
   close(): void {
     clearTimeout(this.#waiting)
-    this.#reading?.abort()
-    this.#reading = undefined
+    this.#reading.stop()
   }
 
   #read(before: readonly MessageHit[]): void {
     this.close()
-    const reading = new AbortController()
-    this.#reading = reading
     if (this.state.value.is !== 'indexing') this.state.value = { is: 'reading' }
-    this.#pages(before, reading.signal).catch((error: unknown) => {
-      if (this.#reading !== reading) return
-      // What was found for other words would stand below it.
-      this.hits.value = before
-      this.#failed(error, () => this.#read(before))
-    })
+    this.#reading.read(
+      (signal) => this.#page(signal),
+      (messages) => {
+        this.hits.value = [...before, ...messages]
+        this.found.value = this.#text
+        this.state.value = { is: 'ready', hasMore: this.#cursor !== undefined }
+      },
+      (error) => {
+        // What was found for other words would stand below it.
+        this.hits.value = before
+        this.#failed(error, () => this.#read(before))
+      },
+    )
   }
 
-  async #pages(before: readonly MessageHit[], signal: AbortSignal): Promise<void> {
+  /** The next one that has something. */
+  async #page(signal: AbortSignal): Promise<readonly MessageHit[]> {
     for (let page = 1; ; page++) {
       const { messages, next_cursor } = await this.#client.sessions.search(
         this.#text,
         {},
         { limit: pageSize, signal, cursor: this.#cursor },
       )
-      if (signal.aborted) return
+      signal.throwIfAborted()
       this.#cursor = next_cursor ?? undefined
-      if (messages.length === 0 && this.#cursor !== undefined && page < emptyPages) continue
-      this.hits.value = [...before, ...messages]
-      this.found.value = this.#text
-      this.state.value = { is: 'ready', hasMore: this.#cursor !== undefined }
-      return
+      if (messages.length > 0 || this.#cursor === undefined || page === emptyPages) return messages
     }
   }
 
