@@ -1,10 +1,12 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { formatAge, formatCount } from '../parts/format.ts'
+import { Fact } from '../parts/fact.tsx'
+import { counted } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { Moment } from '../parts/moment.tsx'
 import { Status } from '../parts/status.tsx'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
 import type { Studio } from '../state/studio.ts'
@@ -57,21 +59,12 @@ export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Elemen
   )
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element | null {
-  return children === null ? null : (
-    <div>
-      <dt>{name}</dt>
-      <dd dir="auto">{children}</dd>
-    </div>
-  )
-}
-
 function Facts({ studio, config }: { studio: Studio; config: AgentConfig }): JSX.Element {
   const { fallback_models: fallbacks, knowledge, memory, guardrails, hooks, members, mode, source, version } = config
   const agents = studio.agents.value
   return (
     <>
-      <Fact name="Fallback models">{fallbacks.length === 0 ? null : fallbacks.join(', ')}</Fact>
+      <Fact name="Fallback models">{inOneLine(fallbacks)}</Fact>
       <Fact name="Mode">{mode}</Fact>
       <Fact name="Members">
         {members.length === 0 ? null : (
@@ -95,35 +88,31 @@ function Facts({ studio, config }: { studio: Studio; config: AgentConfig }): JSX
       </Fact>
       <Fact name="Memory">{memory === null ? null : memoryOf(memory)}</Fact>
       <Fact name="Guardrails">{guardrailsOf(guardrails)}</Fact>
-      <Fact name="Hooks">{hooks.length === 0 ? null : hooks.join(', ')}</Fact>
+      <Fact name="Hooks">{inOneLine(hooks)}</Fact>
       <Fact name="Source">
-        {source === null ? null : <code>{`${source.file}${source.line === null ? '' : `:${source.line}`}`}</code>}
+        {source === null ? null : <code>{source.line === null ? source.file : `${source.file}:${source.line}`}</code>}
       </Fact>
       <Fact name="Version">{version === null ? null : <code>{version}</code>}</Fact>
     </>
   )
 }
 
-function KnowledgeFact({
-  studio,
-  knowledge,
-}: {
-  studio: Studio
-  knowledge: NonNullable<AgentConfig['knowledge']>
-}): JSX.Element {
+function KnowledgeFact({ studio, knowledge }: { studio: Studio; knowledge: NonNullable<AgentConfig['knowledge']> }) {
   const { mode, limit, filters, collection } = knowledge
   const query = {
     limit,
     filters: filters === null ? undefined : JSON.stringify(filters),
     collection: collection ?? undefined,
   }
+  const facts = [
+    mode === 'first' ? 'searched before each answer' : 'searched by a tool',
+    counted(limit, 'passage'),
+    query.filters && `filters ${query.filters}`,
+    collection && `collection ${collection}`,
+  ]
   return (
     <>
-      {mode === 'first' ? 'searched before each answer' : 'searched by a tool'}, {limit}{' '}
-      {limit === 1 ? 'passage' : 'passages'}
-      {filters === null ? '' : `, filters ${JSON.stringify(filters)}`}
-      {collection === null ? '' : `, collection ${collection}`}{' '}
-      <a href={studio.urlOf({ page: 'knowledge', query })}>Search as it does</a>
+      {inOneLine(facts)} <a href={studio.urlOf({ page: 'knowledge', query })}>Search as it does</a>
     </>
   )
 }
@@ -152,10 +141,7 @@ function SessionsOf({ studio, opened, agent }: AgentViewProps): JSX.Element | nu
               <a href={studio.urlOf({ page: 'chats', sessionId, filter: { agent: agent.id } })} dir="auto">
                 {name ?? title ?? sessionId}
               </a>{' '}
-              {status === null ? null : <Status status={status} short />}{' '}
-              <time class="more" dateTime={updated_at} title={new Date(updated_at).toLocaleString()}>
-                {formatAge(Date.parse(updated_at), Date.now())}
-              </time>
+              {status === null ? null : <Status status={status} short />} <Moment at={updated_at} />
             </li>
           ))}
         </ul>
@@ -166,16 +152,22 @@ function SessionsOf({ studio, opened, agent }: AgentViewProps): JSX.Element | nu
 
 function modelOf({ model, kind }: Agent): string {
   if (model === null) return kind === 'agent' ? 'none: code answers' : 'none of its own'
-  if (model === 'offline') return 'offline: none is configured, so it answers with quotes from the knowledge base'
-  return /^(?:ollama|lmstudio)\//.test(model) ? `${model} (a server for local models)` : model
+  return model === 'offline' ? 'offline: it quotes the knowledge base' : model
 }
 
 function memoryOf({ runs, tokens, summary, user }: NonNullable<AgentConfig['memory']>): string {
-  const most = tokens === null ? '' : `, at most ${formatCount(tokens)} tokens`
-  return `${formatCount(runs)} ${runs === 1 ? 'earlier run' : 'earlier runs'}${most}${summary ? ', and a summary' : ''}${user ? ', and facts about its user' : ''}`
+  return inOneLine([
+    counted(runs, 'earlier run'),
+    tokens && `at most ${counted(tokens, 'token')}`,
+    summary && 'a summary',
+    user && 'facts about its user',
+  ])
 }
 
-function guardrailsOf({ input, output }: AgentConfig['guardrails']): string | null {
-  const all = [...input.map((name) => `input: ${name}`), ...output.map((name) => `output: ${name}`)]
-  return all.length === 0 ? null : all.join(', ')
+function guardrailsOf({ input, output }: AgentConfig['guardrails']): string {
+  return inOneLine([...input.map((name) => `input: ${name}`), ...output.map((name) => `output: ${name}`)])
+}
+
+function inOneLine(facts: readonly (string | number | false | null | undefined)[]): string {
+  return facts.filter(Boolean).join(', ')
 }

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { moveFocus } from '../parts/layout/list-focus.ts'
+import { useListening } from '../state/listening.ts'
 import type { Studio } from '../state/studio.ts'
 import { AgentView } from './agent.tsx'
 import { OpenedAgent } from './opened-agent.ts'
-import { Picture } from './picture.tsx'
+import { BackToAgents, Picture } from './picture.tsx'
 
 const kinds = ['agent', 'team', 'workflow'] as const
 
@@ -19,7 +20,7 @@ export function AgentsPage({ studio }: { studio: Studio }): JSX.Element | null {
       <div class="middle">
         <h2>No agents</h2>
         <p>
-          Add one to <code>agent.config.ts</code> and save the file.
+          Add one to <code>agent.config.ts</code>.
         </p>
       </div>
     )
@@ -77,12 +78,11 @@ function Names({ studio, agentId }: { studio: Studio; agentId: string | undefine
 }
 
 function Opened({ studio, agentId }: { studio: Studio; agentId: string }): JSX.Element {
-  const me = studio.me.value
   const [opened] = useState(
     () =>
       new OpenedAgent(studio.client, agentId, {
-        config: me?.can.config === true,
-        sessions: me?.scopes.includes('sessions') === true,
+        config: studio.me.value?.can.config === true,
+        sessions: studio.may('sessions'),
       }),
   )
   const agents = studio.agents.value
@@ -90,34 +90,20 @@ function Opened({ studio, agentId }: { studio: Studio; agentId: string }): JSX.E
   useEffect(() => {
     void opened.read()
   }, [opened, agents])
-  useEffect(() => {
-    const unlisten = studio.listen((events) => opened.receive(events))
-    return () => {
-      unlisten()
-      opened.close()
-    }
-  }, [studio, opened])
+  useListening(studio, opened)
 
   const agent = opened.agent.value
   const state = opened.state.value
-  if (state === 'gone')
+  if (state === 'gone' || agent === undefined)
     return (
       <div class="library-main">
-        <a class="back" href={studio.urlOf({ page: 'agents' })}>
-          Back to the agents
-        </a>
-        <p role="alert">
-          There is no agent <code>{agentId}</code> (any more).
-        </p>
+        <BackToAgents studio={studio} />
+        {state === 'loading' ? (
+          <p class="more appears">Reading…</p>
+        ) : (
+          <p role="alert">{state === 'gone' ? `There is no agent ${agentId}.` : opened.error.value}</p>
+        )}
       </div>
-    )
-  if (agent === undefined)
-    return state === 'failed' ? (
-      <p class="library-main" role="alert">
-        The agent could not be read: {opened.error.value}
-      </p>
-    ) : (
-      <p class="library-main more appears">Reading…</p>
     )
   return (
     <>

@@ -17,7 +17,7 @@ interface PictureProps {
 export function Picture({ studio, opened, agent }: PictureProps): JSX.Element {
   const last = opened.lastRun.value
   const agents = studio.agents.value
-  const mayKnow = studio.me.value?.scopes.includes('knowledge:read') === true
+  const mayKnow = studio.may('knowledge:read')
   const graph = useMemo((): AgentGraph | undefined => {
     const urlOf = (agentId: string) =>
       agents.some(({ id }) => id === agentId) ? studio.urlOf({ page: 'agents', agentId }) : undefined
@@ -32,9 +32,7 @@ export function Picture({ studio, opened, agent }: PictureProps): JSX.Element {
   }, [studio, agent, agents, last, mayKnow])
   return (
     <section class="library-main" aria-label="Graph">
-      <a class="back" href={studio.urlOf({ page: 'agents' })}>
-        Back to the agents
-      </a>
+      <BackToAgents studio={studio} />
       {agent.kind === 'workflow' ? <AboutRun studio={studio} last={last} /> : null}
       {graph === undefined || graph.nodes.length < 2 ? null : (
         <Graph nodes={graph.nodes} edges={graph.edges} label={`Graph of ${agent.id}`} />
@@ -43,16 +41,25 @@ export function Picture({ studio, opened, agent }: PictureProps): JSX.Element {
   )
 }
 
+/** On narrow screens, where the list is not beside it. */
+export function BackToAgents({ studio }: { studio: Studio }): JSX.Element {
+  return (
+    <a class="back" href={studio.urlOf({ page: 'agents' })}>
+      Back to the agents
+    </a>
+  )
+}
+
 function AboutRun({ studio, last }: { studio: Studio; last: LastRun | null | undefined }): JSX.Element | null {
   if (last === undefined) return null
-  if (last === null) return <p>It has not run yet. After its first run, its steps are shown here.</p>
+  if (last === null) return <p>It has not run yet. Its steps are shown after its first run.</p>
   const { session_id: sessionId, run_id: runId, status } = last.run
   const isUnderWay = status === 'running' || status === 'queued'
   return (
     <p>
       <Status status={status} />{' '}
       <a href={studio.urlOf({ page: 'chats', sessionId, runId, filter: {} })}>Its last run</a>
-      {isUnderWay ? ' is under way. Its steps are shown here when it pauses or ends.' : ''}
+      {isUnderWay ? ' is under way. Its steps are shown when it pauses or ends.' : ''}
     </p>
   )
 }

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Schedule } from '../../wire/schedule.ts'
 import { Moment } from '../parts/moment.tsx'
 import { useAttempt } from '../state/attempt.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 /** When the agent runs by itself, and a button to run it now. Nothing without schedules, and for keys that may not run. */
@@ -13,7 +12,7 @@ export function Schedules({ studio, agentId }: { studio: Studio; agentId: string
   const { problem, attempt } = useAttempt()
   const { schedules } = studio.client
   const agents = studio.agents.value
-  const mayRun = studio.me.value?.scopes.includes('run')
+  const mayRun = studio.may('run')
   const run = (name: string) =>
     attempt(async () => {
       setTold('')
@@ -23,10 +22,7 @@ export function Schedules({ studio, agentId }: { studio: Studio; agentId: string
   // biome-ignore lint/correctness/useExhaustiveDependencies: after a reload there are other schedules
   useEffect(() => {
     if (!mayRun) return
-    schedules.list().then(
-      (list) => setAll(list.schedules),
-      (error: unknown) => setTold(messageOf(error)),
-    )
+    attempt(async () => setAll((await schedules.list()).schedules))
   }, [agents, mayRun])
   return (
     <>

@@ -24,7 +24,7 @@ export function ConversationView({ studio, conversation, address }: Conversation
   const state = conversation.state.value
   const last = conversation.turns.value.at(-1)
   const [chosen, setChosen] = useState<string>()
-  const mayRun = studio.me.value?.scopes.includes('run') === true
+  const mayRun = studio.may('run')
   const asked = chosen ?? last?.run.entity_id ?? studio.agents.value[0]?.id
   return (
     <>
@@ -140,7 +140,7 @@ function About({ studio, conversation, filter }: AboutProps): JSX.Element {
       return (
         <div class="middle">
           <h2>Session not found</h2>
-          <p role="alert">There is no session with this id, or it belongs to somebody else.</p>
+          <p role="alert">There is none with this id, or it belongs to somebody else.</p>
           {all}
         </div>
       )

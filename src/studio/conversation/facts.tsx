@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useAttempt } from '../state/attempt.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface FactsProps {
@@ -15,17 +14,16 @@ export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
   const own = studio.me.value?.user_id ?? null
   const [user, setUser] = useState('')
   const [known, setKnown] = useState<readonly (readonly [id: string, content: string])[]>([])
-  const [error, setError] = useState('')
   const { problem, attempt } = useAttempt()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read once for each session
   useEffect(() => {
-    const read = async () => {
+    attempt(async () => {
       const { user_id: userId } = await sessions.get(sessionId)
       // The session may be another's by now.
       if (userId === null || (own !== null && own !== userId)) return
       setUser(userId)
       setKnown((await users.facts.list(userId)).facts.map(({ fact_id, content }) => [fact_id, content]))
-    }
-    read().catch((failed: unknown) => setError(messageOf(failed)))
+    })
   }, [users, sessions, sessionId, own])
   const forget = (id: string) =>
     attempt(async () => {
@@ -50,7 +48,7 @@ export function Facts({ studio, sessionId }: FactsProps): JSX.Element | null {
         </section>
       )}
       <p role="alert" class="wrong">
-        {problem || error}
+        {problem}
       </p>
     </>
   )

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { isResumable } from '../../core/run.ts'
+import { counted } from '../parts/format.ts'
 import type { Address } from '../state/address.ts'
 import { useAttempt } from '../state/attempt.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
@@ -13,21 +14,11 @@ interface OutcomeProps {
   before: number
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  requested: 'Somebody stopped it.',
-  client_disconnected: 'The program that asked left before the end.',
-  timeout: 'It took longer than it may.',
-  shutdown: 'The server was shut down.',
-  superseded: 'Another run took its place.',
-  session_deleted: 'Its session was deleted.',
-  parent_ended: 'The run that it worked for has ended.',
-}
-
 /** Where the run stands when it is not simply done, and what a person can do about it. */
 export function Outcome({ studio, conversation, turn, address, before }: OutcomeProps): JSX.Element | null {
   const { run, answer } = turn
   const { problem, isBusy, attempt } = useAttempt()
-  const mayRun = studio.me.value?.scopes.includes('run') === true
+  const mayRun = studio.may('run')
   const act = (action: () => Promise<unknown>) =>
     attempt(() =>
       action().catch((error: unknown) => {
@@ -49,7 +40,7 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
       )}
       {run.cancellation_reason === null ? null : (
         <p class="failure" dir="auto">
-          Cancelled. {reasons[run.cancellation_reason] ?? run.cancellation_reason}
+          Cancelled: {run.cancellation_reason.replaceAll('_', ' ')}
         </p>
       )}
       {run.status === 'interrupted' ? (
@@ -83,6 +74,5 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
 }
 
 function waitsFor(before: number): string {
-  if (before === 0) return 'Queued: it begins when the server has room.'
-  return before === 1 ? 'Queued: it waits for the run before it.' : `Queued: it waits for ${before} runs before it.`
+  return `Queued: it waits for ${before === 0 ? 'room on the server' : `${counted(before, 'run')} before it`}.`
 }

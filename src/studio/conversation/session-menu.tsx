@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { Confirm } from '../parts/confirm.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { saveAs } from '../parts/save.ts'
@@ -81,8 +82,7 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
     setSaid('')
     const lines: string[] = []
     for await (const line of await studio.client.sessions.export(sessionId)) lines.push(`${line}\n`)
-    if (lines.at(-1)?.startsWith('{"type":"end"') !== true)
-      throw new Error('The export is incomplete: the connection ended early. Try again.')
+    if (lines.at(-1)?.startsWith('{"type":"end"') !== true) throw new Error('The connection ended early. Try again.')
     const name = `${sessionId.replaceAll(/[^\w.-]/g, '_')}.jsonl`
     saveAs(name, new Blob(lines, { type: 'application/x-ndjson' }))
     setSaid(`Saved as ${name}.`)
@@ -101,37 +101,15 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
 }
 
 function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
-  const [isSure, setSure] = useState(false)
   const { problem, attempt } = useAttempt()
   const remove = async () => {
     await studio.client.sessions.delete(conversation.sessionId)
     conversation.state.value = 'deleted'
     onClose()
   }
-  if (!isSure) {
-    return (
-      <button type="button" onClick={() => setSure(true)}>
-        Delete…
-      </button>
-    )
-  }
   return (
-    <div role="group" aria-label="Delete the session">
-      <p>
-        Delete the session with all its runs, messages and files? Runs that are under way are stopped. It can't be
-        undone.
-      </p>
-      <p class="bar">
-        <button type="button" class="danger" onClick={() => attempt(remove)}>
-          Delete
-        </button>
-        <button type="button" onClick={() => setSure(false)}>
-          Keep it
-        </button>
-      </p>
-      <p role="alert" class="wrong">
-        {problem}
-      </p>
-    </div>
+    <Confirm verb="Delete" problem={problem} onConfirm={() => attempt(remove)}>
+      Delete the session with all its runs, messages and files? Runs that are under way are stopped.
+    </Confirm>
   )
 }

@@ -2,10 +2,10 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
-import { formatLines } from '../parts/format.ts'
+import { whereOf } from '../parts/hits.tsx'
 import { Citations } from '../parts/markdown.tsx'
 import type { Address } from '../state/address.ts'
-import type { Answer, Source } from '../state/answer.ts'
+import type { Answer } from '../state/answer.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface CitingProps {
@@ -26,7 +26,7 @@ export function Citing({ studio, address, runId, answer, children }: CitingProps
     const places = new Map(
       answer.sources.map((source) => {
         const to = { page: 'chats', sessionId, runId, seq: answer.foundAt(source), view: 'passages', filter } as const
-        return [source.index, { href: studio.urlOf(to as Address), title: placeOf(source) }]
+        return [source.index, { href: studio.urlOf(to as Address), title: whereOf(source) }]
       }),
     )
     return (index: number) => places.get(index)
@@ -44,7 +44,7 @@ export function Sources({ answer, parts }: { answer: Answer; parts: readonly Par
           {citedFirst(markCited(answer.sources, parts)).map((source) => (
             <li key={source.index} class={source.cited ? 'cited' : undefined}>
               <a href={cite?.(source.index)?.href ?? ''} dir="auto">
-                [{source.index}] {placeOf(source)}
+                [{source.index}] {whereOf(source)}
               </a>
             </li>
           ))}
@@ -52,9 +52,4 @@ export function Sources({ answer, parts }: { answer: Answer; parts: readonly Par
       )}
     </Citations.Consumer>
   )
-}
-
-function placeOf({ source, line_start, line_end, page }: Omit<Source, 'run_id' | 'seq' | 'at'>): string {
-  if (line_start !== undefined) return `${source}:${formatLines(line_start, line_end)}`
-  return page === undefined ? source : `${source}, page ${page}`
 }

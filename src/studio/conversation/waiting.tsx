@@ -30,7 +30,7 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
     [],
   )
   const { waiting, run_id: runId } = run
-  const mayAnswer = studio.me.value?.scopes.includes('run') === true
+  const mayAnswer = studio.may('run')
 
   const give = (callId: string, given: GivenAnswer | undefined) => {
     const { [callId]: _before, ...others } = answers

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Document } from '../../wire/knowledge.ts'
-import { formatCount } from '../parts/format.ts'
+import { counted } from '../parts/format.ts'
 import { placeAfter } from '../parts/layout/list-keys.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'
 import type { Studio } from '../state/studio.ts'
@@ -22,15 +22,6 @@ export function DocumentList({ studio, base, address }: DocumentListProps): JSX.
   const { documentId, query } = address
   const [place, setPlace] = useState(0)
   const active = Math.min(place, rows.length - 1)
-  const field = useRef<HTMLInputElement>(null)
-  useLayoutEffect(() => {
-    if (field.current !== null) field.current.value = query.collection ?? ''
-  }, [query.collection])
-  const whole = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    if (active >= 0 && whole.current?.querySelector('.virtual')?.contains(document.activeElement))
-      whole.current.querySelector<HTMLElement>('[role=option][tabindex="0"]')?.focus({ preventScroll: true })
-  }, [active])
 
   const open = (row: Document | undefined) => {
     if (row !== undefined) studio.go({ page: 'knowledge', query, documentId: row.document_id })
@@ -45,23 +36,7 @@ export function DocumentList({ studio, base, address }: DocumentListProps): JSX.
   }
   const total = base.status.value?.documents
   return (
-    <nav class="library-list" aria-label="Documents" ref={whole}>
-      <form
-        class="bar list-bar"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const name = new FormData(event.currentTarget).get('collection')
-          const { collection: _before, ...rest } = query
-          const collection = typeof name === 'string' ? name.trim() : ''
-          studio.go({ page: 'knowledge', query: { ...rest, collection: collection || undefined } })
-        }}
-      >
-        <label>
-          <span class="hidden">Collection</span>
-          <input name="collection" placeholder="All collections" ref={field} />
-        </label>
-        <button type="submit">Show</button>
-      </form>
+    <nav class="library-list" aria-label="Documents">
       <p class="about list-bar" role="status">
         {aboutList(base, query.collection)}
       </p>
@@ -104,7 +79,7 @@ function DocumentRow({ row }: { row: Document }): JSX.Element {
         {name ?? source}
       </span>
       <span class="more">
-        {formatCount(count)} {count === 1 ? 'passage' : 'passages'}
+        {counted(count, 'passage')}
         {type === null ? '' : ` · ${type}`}
         {name === null || name === source ? '' : ` · ${source}`}
       </span>

@@ -1,12 +1,15 @@
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { Document } from '../../wire/knowledge.ts'
+import { Confirm } from '../parts/confirm.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { formatAge, formatCount, formatLines } from '../parts/format.ts'
+import { Fact } from '../parts/fact.tsx'
+import { counted, formatCount } from '../parts/format.ts'
+import { placeIn } from '../parts/hits.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { moveFocus } from '../parts/layout/list-focus.ts'
+import { Moment } from '../parts/moment.tsx'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
 import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
@@ -26,6 +29,7 @@ interface DocumentViewProps {
 export function DocumentView({ studio, base, opened, address }: DocumentViewProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null)
   useFocusOfHidden(heading)
+  const { problem, attempt } = useAttempt()
   const document = opened.document.value
   const state = opened.state.value
   const { query } = address
@@ -40,17 +44,22 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
           {state === 'gone' ? 'Document' : title}
         </h3>
         {document === undefined || state === 'gone' || studio.me.value?.can.knowledge !== true ? null : (
-          <Delete
-            title={title}
-            onDelete={async () => {
-              await base.delete(opened.documentId)
-              studio.go({ page: 'knowledge', query }, true)
-            }}
-          />
+          <Confirm
+            verb="Delete"
+            problem={problem}
+            onConfirm={() =>
+              attempt(async () => {
+                await base.delete(opened.documentId)
+                studio.go({ page: 'knowledge', query }, true)
+              })
+            }
+          >
+            Delete it and its passages? The file that it came from stays.
+          </Confirm>
         )}
       </header>
       {state === 'gone' ? (
-        <p role="alert">This document is not there any more. It was deleted, or the address is wrong.</p>
+        <p role="alert">This document is not there any more.</p>
       ) : (
         <>
           {opened.error.value === '' ? null : <p role="alert">{opened.error.value}</p>}
@@ -64,66 +73,24 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
   )
 }
 
-function Delete({ title, onDelete }: { title: string; onDelete: () => Promise<void> }): JSX.Element {
-  const [isAsking, setAsking] = useState(false)
-  const { problem, attempt } = useAttempt()
-  return (
-    <>
-      <button type="button" onClick={() => setAsking(true)}>
-        Delete…
-      </button>
-      {isAsking ? (
-        <Dialog title="Delete the document?" onClose={() => setAsking(false)}>
-          <p>
-            <span dir="auto">{title}</span> and its passages are deleted for good. The file that it came from stays.
-          </p>
-          <p role="alert" class="failure">
-            {problem}
-          </p>
-          <div class="bar">
-            <button type="button" class="primary" onClick={() => attempt(onDelete)}>
-              Delete
-            </button>
-            <button type="button" onClick={() => setAsking(false)}>
-              Cancel
-            </button>
-          </div>
-        </Dialog>
-      ) : null}
-    </>
-  )
-}
-
 function About({ document }: { document: Document }): JSX.Element {
   const { document_id, source, media_type, collection, chunker_type, chunk_size, chunk_overlap, updated_at } = document
-  const facts: [string, string][] = [
-    ['Source', source],
-    ['Type', media_type ?? 'not told'],
-    ['Collection', collection],
-    ['Chunks', `${chunker_type}, ${formatCount(chunk_size)} characters, ${formatCount(chunk_overlap)} overlap`],
-    ['Id', document_id],
-  ]
   return (
     <details open>
       <summary>About the document</summary>
       <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd dir="auto">
-              {value}
-              {name === 'Id' ? <CopyButton text={value} label="Copy the document's id" /> : null}
-            </dd>
-          </div>
-        ))}
-        <div>
-          <dt>Changed</dt>
-          <dd>
-            <time dateTime={updated_at} title={new Date(updated_at).toLocaleString()}>
-              {formatAge(Date.parse(updated_at), Date.now())}
-            </time>
-          </dd>
-        </div>
+        <Fact name="Source">{source}</Fact>
+        <Fact name="Type">{media_type}</Fact>
+        <Fact name="Collection">{collection}</Fact>
+        <Fact name="Chunks">
+          {chunker_type}, {formatCount(chunk_size)} characters, {formatCount(chunk_overlap)} overlap
+        </Fact>
+        <Fact name="Id">
+          {document_id} <CopyButton text={document_id} label="Copy the document's id" />
+        </Fact>
+        <Fact name="Changed">
+          <Moment at={updated_at} />
+        </Fact>
       </dl>
       <JsonTree name="metadata" value={document.metadata as Json} open />
       <JsonTree name="of the reader" value={document.reader_metadata as Json} />
@@ -138,9 +105,7 @@ function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): J
   const count = opened.document.value?.chunk_count ?? chunks.length
   return (
     <>
-      <h4>
-        {formatCount(count)} {count === 1 ? 'passage' : 'passages'}
-      </h4>
+      <h4>{counted(count, 'passage')}</h4>
       <ol
         class="chunks"
         ref={list}
@@ -148,20 +113,16 @@ function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): J
           moveFocus(event, [...(list.current?.querySelectorAll('a') ?? [])])
         }}
       >
-        {chunks.map(({ chunk_id: id, chunk_index: index, content, line_start, line_end, page }) => (
-          <li key={id} value={index + 1}>
+        {chunks.map((chunk) => (
+          <li key={chunk.chunk_id} value={chunk.chunk_index + 1}>
             <a
               class="row-link"
-              href={studio.urlOf({ page: 'knowledge', query, documentId: documentId ?? '', chunkId: id })}
-              aria-current={id === chunkId ? 'true' : undefined}
+              href={studio.urlOf({ page: 'knowledge', query, documentId: documentId ?? '', chunkId: chunk.chunk_id })}
+              aria-current={chunk.chunk_id === chunkId ? 'true' : undefined}
               dir="auto"
             >
-              {page !== undefined
-                ? `page ${page} `
-                : line_start === undefined
-                  ? ''
-                  : `${formatLines(line_start, line_end)} `}
-              {content.trim().slice(0, 100)}
+              {chunk.content.trim().slice(0, 100)}
+              {placeIn(chunk)}
             </a>
           </li>
         ))}

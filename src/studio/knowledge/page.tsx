@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
+import { useListening } from '../state/listening.ts'
 import type { Studio } from '../state/studio.ts'
 import { DocumentView } from './document.tsx'
 import { DocumentList } from './document-list.tsx'
@@ -21,13 +22,7 @@ function Columns({ studio, address }: { studio: Studio; address: KnowledgeAddres
   const isOperator = studio.me.value?.can.config === true
   const [base] = useState(() => new KnowledgeBase(studio.client, isOperator))
   useLayoutEffect(() => base.show(address), [base, address])
-  useEffect(() => {
-    const unlisten = studio.listen((events) => base.receive(events))
-    return () => {
-      unlisten()
-      base.close()
-    }
-  }, [studio, base])
+  useListening(studio, base)
 
   const state = base.state.value
   if (state === 'off') return <Off />
@@ -58,8 +53,7 @@ function Off(): JSX.Element {
     <div class="middle">
       <h2>No knowledge base</h2>
       <p>
-        This server has none, or its routes are switched off with <code>server.knowledgeApi</code>. Turn it on in{' '}
-        <code>agent.config.ts</code>:
+        Turn it on in <code>agent.config.ts</code>, without <code>server.knowledgeApi: false</code>:
       </p>
       <pre>
         <code>{"server: { vectorDb: { type: 'lancedb' } },\nknowledge: { sources: ['docs'] },"}</code>

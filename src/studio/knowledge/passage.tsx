@@ -3,8 +3,7 @@ import type { Json } from '../../core/json.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { Chunk } from '../../wire/knowledge.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { formatLines } from '../parts/format.ts'
-import { whereOf } from '../parts/hits.tsx'
+import { placeIn, whereOf } from '../parts/hits.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Studio } from '../state/studio.ts'
 import type { OpenedDocument } from './opened-document.ts'
@@ -36,7 +35,8 @@ export function Passage({ studio, opened, address }: PassageProps): JSX.Element 
           chunkId: other.chunk_id,
         })}
       >
-        {placeOf(other)}
+        Passage {other.chunk_index + 1}
+        {placeIn(other)}
       </a>
       <pre class="boxed" dir="auto">
         {other.content}
@@ -68,23 +68,13 @@ export function Passage({ studio, opened, address }: PassageProps): JSX.Element 
         </p>
       )}
       {chunk.before.map(neighbour)}
-      <pre class="boxed is-open" dir="auto">
+      <pre class="boxed is-chosen" dir="auto">
         {chunk.content}
       </pre>
       {chunk.after.map(neighbour)}
       <JsonTree name="metadata" value={chunk.metadata as Json} />
     </article>
   )
-}
-
-function placeOf({ chunk_index: index, line_start, line_end, page }: Chunk): string {
-  const place =
-    page !== undefined
-      ? `, page ${page}`
-      : line_start === undefined
-        ? ''
-        : `, ${line_start === line_end ? 'line' : 'lines'} ${formatLines(line_start, line_end)}`
-  return `Passage ${index + 1}${place}`
 }
 
 /** What it stands under. */

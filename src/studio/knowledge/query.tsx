@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { searchModes } from '../../core/knowledge/knowledge.ts'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import { silenceOf } from '../../core/knowledge/silence.ts'
-import { formatScore } from '../parts/format.ts'
+import { counted, formatScore } from '../parts/format.ts'
 import { type Hit, Hits, toHit } from '../parts/hits.tsx'
-import { type Asked, readFilters } from '../state/address.ts'
+import { SearchFields } from '../parts/search-fields.tsx'
+import type { Asked } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { KnowledgeAddress } from './page.tsx'
@@ -19,34 +19,28 @@ interface QueryProps {
 /** A search in the knowledge base, and why each result stands where it stands. */
 export function Query({ studio, base, address }: QueryProps): JSX.Element {
   const { query } = address
-  const [filterError, setFilterError] = useState('')
   const form = useRef<HTMLFormElement>(null)
-  const { q = '', mode: asMode = 'hybrid', limit: atMost = 10, filters: onlyOf = '' } = query
+  const { q = '', mode = 'hybrid', limit = 10, filters = '', collection = '' } = query
+  const shown = JSON.stringify({ q, mode, limit, filters, collection })
   useLayoutEffect(() => {
-    for (const [name, value] of Object.entries({ q, mode: asMode, limit: `${atMost}`, filters: onlyOf })) {
+    for (const [name, value] of Object.entries(JSON.parse(shown))) {
       const field = form.current?.elements.namedItem(name)
-      if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value
+      if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = String(value)
     }
-  }, [q, asMode, atMost, onlyOf])
+  }, [shown])
   const ask = (asked: Asked) => studio.go({ page: 'knowledge', query: asked })
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const fields = new FormData(event.currentTarget as HTMLFormElement)
     const textOf = (name: string) => String(fields.get(name) ?? '').trim() || undefined
-    const filters = textOf('filters')
-    const problem = readFilters(filters)
-    setFilterError(typeof problem === 'string' ? problem : '')
-    if (typeof problem === 'string') return
-    const q = textOf('q')
-    const mode = textOf('mode')
-    const limit = Number(textOf('limit'))
-    const { collection } = query
+    const wanted = textOf('mode')
+    const most = Number(textOf('limit'))
     ask({
-      q,
-      mode: mode === 'hybrid' ? undefined : mode,
-      limit: limit > 0 && limit !== 10 ? limit : undefined,
-      filters,
-      collection,
+      q: textOf('q'),
+      mode: wanted === 'hybrid' ? undefined : wanted,
+      limit: most > 0 && most !== 10 ? most : undefined,
+      filters: textOf('filters'),
+      collection: textOf('collection'),
     })
   }
   return (
@@ -67,34 +61,13 @@ export function Query({ studio, base, address }: QueryProps): JSX.Element {
             maxLength={knowledgeLimits.query}
           />
         </label>
+        <SearchFields mode="hybrid" limit={10} />
         <label>
-          Mode{' '}
-          <select name="mode">
-            {searchModes.map((mode) => (
-              <option key={mode} value={mode}>
-                {mode}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Limit <input name="limit" class="short-field" type="number" min="1" max={knowledgeLimits.search} />
-        </label>
-        <label>
-          Filters{' '}
-          <input
-            name="filters"
-            placeholder='{"topic": "office"}'
-            aria-invalid={filterError !== ''}
-            aria-describedby={filterError === '' ? undefined : 'filters-error'}
-          />
+          Collection <input name="collection" placeholder="all" />
         </label>
         <button type="submit" class="primary">
           Search
         </button>
-        <p role="alert" id="filters-error" class="failure">
-          {filterError}
-        </p>
       </form>
       <div class="found">
         <Found studio={studio} base={base} address={address} onAsk={ask} />
@@ -137,7 +110,7 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
   return (
     <>
       <p role="status">
-        {results.length} {results.length === 1 ? 'passage' : 'passages'} · {mode}
+        {counted(results.length, 'passage')} · {mode}
         {words.length === 0 ? '' : ` · words looked for: ${words.join(', ')}`}
       </p>
       {silence === undefined ? null : (

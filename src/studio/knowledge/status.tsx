@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { KnowledgeStatus } from '../../wire/knowledge.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { formatCount } from '../parts/format.ts'
+import { counted, formatBytes, formatCount } from '../parts/format.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
 const embedders = ['static', 'lexical', 'transformers', 'openai']
@@ -43,7 +43,7 @@ function Progress({ now }: { now: NonNullable<KnowledgeStatus['reindexing']> }):
   const { step, done, total } = now
   const words =
     step === 'download'
-      ? `${(done / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB of the model`
+      ? `${formatBytes(done)} of ${formatBytes(total)} of the model`
       : `${formatCount(done)} of ${counted(total, 'passage')}`
   return (
     <>
@@ -68,8 +68,7 @@ function AskReindex({ base, status, onClose }: AskReindexProps): JSX.Element {
   return (
     <Dialog title="Reindex" onClose={onClose}>
       <p>
-        All {counted(status.chunks, 'passage')} are embedded again. Searches work meanwhile. It stops when this tab is
-        closed.
+        All {counted(status.chunks, 'passage')} are embedded again. Searches work meanwhile. Closing this tab stops it.
       </p>
       <label>
         Embedder{' '}
@@ -84,7 +83,7 @@ function AskReindex({ base, status, onClose }: AskReindexProps): JSX.Element {
             ))}
         </select>
       </label>
-      {embedder === 'transformers' ? <p>The server downloads the model if it does not have it yet.</p> : null}
+      {embedder === 'transformers' ? <p>The server may have to download the model.</p> : null}
       <div class="bar">
         <button type="button" class="primary" onClick={start}>
           Start
@@ -105,8 +104,4 @@ function whatIsUnderWay({ pending }: KnowledgeStatus, isReindexing: boolean): st
 
 function nameOf({ embedding_model: { provider, model } }: KnowledgeStatus): string {
   return provider === model ? provider : `${provider} ${model}`
-}
-
-function counted(count: number, word: string): string {
-  return `${formatCount(count)} ${count === 1 ? word : `${word}s`}`
 }

@@ -25,6 +25,11 @@ export function formatCount(count: number): string {
   return whole.format(count)
 }
 
+/** `1 passage`, `1,200 passages`. */
+export function counted(count: number, word: string): string {
+  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`
+}
+
 /** What is not known is no zero. */
 export function formatCost(cost: { usd: number; local?: true } | null | undefined): string {
   if (cost === null || cost === undefined) return '–'

@@ -142,14 +142,20 @@ export function toHit(result: SearchAnswer['results'][number], place: number): H
 }
 
 interface Place {
-  source: string
-  line_start?: number
-  line_end?: number
-  page?: number
+  line_start?: number | undefined
+  line_end?: number | undefined
+  page?: number | undefined
 }
 
 /** `docs/hours.md:12–30`, or with a page. */
-export function whereOf({ source, line_start, line_end, page }: Place): string {
-  if (page !== undefined) return `${source}, page ${page}`
-  return line_start === undefined ? source : `${source}:${formatLines(line_start, line_end)}`
+export function whereOf({ source, ...place }: Place & { source: string }): string {
+  const { line_start, line_end, page } = place
+  if (page !== undefined || line_start === undefined) return `${source}${placeIn(place)}`
+  return `${source}:${formatLines(line_start, line_end)}`
+}
+
+/** In its document: `, lines 12–30`, `, page 3`, or `''`. */
+export function placeIn({ line_start, line_end, page }: Place): string {
+  if (page !== undefined) return `, page ${page}`
+  return line_start === undefined ? '' : `, lines ${formatLines(line_start, line_end)}`
 }

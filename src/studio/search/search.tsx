@@ -1,7 +1,9 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MessageHit } from '../../wire/message.ts'
-import { formatAge, formatCount } from '../parts/format.ts'
+import { counted } from '../parts/format.ts'
+import { moveFocus } from '../parts/layout/list-focus.ts'
+import { Moment } from '../parts/moment.tsx'
 import type { Studio } from '../state/studio.ts'
 import { Marked } from './marked.tsx'
 import { MessageSearch, type SearchState } from './message-search.ts'
@@ -40,21 +42,18 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
     }
     search.search(text)
   }, [search, text])
-  useEffect(() => {
-    const move = (by: number) => {
-      const links = [...(results.current?.querySelectorAll('a') ?? [])]
-      const place = links.indexOf(document.activeElement as HTMLAnchorElement)
-      links[Math.max(0, Math.min(links.length - 1, place + by))]?.focus()
-    }
-    return studio.keys.on({ next: () => move(1), previous: () => move(-1) }, () =>
-      document.querySelector('.search-page'),
-    )
-  }, [studio])
-
   const state = search.state.value
   const hits = search.hits.value
   return (
-    <div class="search-page">
+    // biome-ignore lint/a11y/noStaticElementInteractions: what is in it has the keys
+    <div
+      class="search-page"
+      onKeyDown={(event) => {
+        // In the field only the arrow that leads out of it.
+        if (event.target === field.current && event.key !== 'ArrowDown') return
+        moveFocus(event, [...(results.current?.querySelectorAll('a') ?? [])])
+      }}
+    >
       <h2>Search</h2>
       <form
         role="search"
@@ -75,12 +74,6 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
           onInput={({ currentTarget: { value } }) => {
             clearTimeout(typing.current)
             typing.current = setTimeout(() => show(value), restMs)
-          }}
-          onKeyDown={(event) => {
-            const first = event.key === 'ArrowDown' ? results.current?.querySelector('a') : null
-            if (!first) return
-            event.preventDefault()
-            first.focus()
           }}
         />
       </form>
@@ -133,11 +126,8 @@ function Hit({ studio, hit }: { studio: Studio; hit: MessageHit }): JSX.Element 
         <Marked {...hit} />
       </span>
       <span class="more">
-        {role === 'user' ? `to ${entity_id}` : `by ${entity_id}`} ·{' '}
-        <time dateTime={created_at} title={new Date(created_at).toLocaleString()}>
-          {formatAge(Date.parse(created_at), Date.now())}
-        </time>
-        {replaced === true ? ' · another run has taken its place' : ''}
+        {role === 'user' ? `to ${entity_id}` : `by ${entity_id}`} · <Moment at={created_at} />
+        {replaced === true ? ' · replaced by another run' : ''}
       </span>
     </a>
   )
@@ -147,7 +137,7 @@ function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string
   const count = hits.value.length
   switch (state.is) {
     case 'reading':
-      return 'Searching… The first search reads all messages, which may take some seconds.'
+      return 'Searching… The first time it may take some seconds.'
     case 'indexing':
       return `The search goes on by itself. The server says: ${state.message}`
     case 'ready':
@@ -156,7 +146,7 @@ function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string
           ? `Not found yet: “${found.value}”. There are older messages.`
           : `No message has all the words of “${found.value}”.`
       }
-      return `${formatCount(count)}${state.hasMore ? ' or more' : ''} ${count === 1 && !state.hasMore ? 'message has' : 'messages have'} all the words, newest first`
+      return `${counted(count, 'message')}${state.hasMore ? ' so far' : ''}, newest first`
     default:
       return ''
   }

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { formatCount } from '../parts/format.ts'
+import { counted } from '../parts/format.ts'
 import type { Shown } from './page.tsx'
 import type { ProjectTests } from './project-tests.ts'
 import { Rebuild } from './rebuild.tsx'
@@ -51,11 +51,7 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
             min={1}
             max={10}
             value={times}
-            onChange={({ currentTarget: field }) => {
-              const wanted = Math.max(1, Math.min(10, Math.round(Number(field.value)) || 1))
-              setTimes(wanted)
-              field.value = `${wanted}`
-            }}
+            onChange={({ currentTarget }) => setTimes(currentTarget.valueAsNumber)}
           />
         </label>
         <label>
@@ -67,7 +63,7 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
         </label>
         <Rebuild project={project} names={(picked.length > 0 ? picked : rows).map(({ name }) => name)} />
       </div>
-      {mode === 'scores' ? <p class="asks">The models of the config are asked again, which may cost money.</p> : null}
+      {mode === 'scores' ? <p class="asks">Asks the models, which may cost money.</p> : null}
       <div class="bar">
         <label>
           Show{' '}
@@ -100,11 +96,8 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
         ) : null}
         <span role="status">{isRunning ? 'Running…' : summaryOf(project)}</span>
         <span class="more">
-          {rows.length === all.length
-            ? all.length === 1
-              ? '1 test'
-              : `${formatCount(all.length)} tests`
-            : `${rows.length} of ${all.length} tests`}
+          {isNarrowed ? `${rows.length} of ` : ''}
+          {counted(all.length, 'test')}
         </span>
       </div>
       <p role="alert" class="wrong">

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Diff } from '../parts/diff.tsx'
-import { formatMs, formatScore } from '../parts/format.ts'
+import { counted, formatMs, formatScore } from '../parts/format.ts'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
 import type { Studio } from '../state/studio.ts'
 import { outcomeOf } from './outcome.tsx'
@@ -39,9 +39,7 @@ export function OpenedTest({ studio, project, name }: OpenedProps): JSX.Element 
       ) : (
         <>
           <p class="more" dir="auto">
-            {[test.entity, test.turns === 1 ? '1 turn' : test.turns === null ? '' : `${test.turns} turns`]
-              .filter(Boolean)
-              .join(' · ')}
+            {[test.entity, test.turns && counted(test.turns, 'turn')].filter(Boolean).join(' · ')}
           </p>
           <p class="failure" dir="auto">
             {test.problem}
@@ -57,18 +55,14 @@ export function OpenedTest({ studio, project, name }: OpenedProps): JSX.Element 
             <button
               type="button"
               disabled={project.isRunning}
-              title="The models of the config are asked again, which may cost money."
+              title="Asks the models, which may cost money."
               onClick={() => void project.run([name], { mode: 'scores' })}
             >
               Score new answers
             </button>
             <Rebuild project={project} names={[name]} />
           </div>
-          {result === undefined ? (
-            <p class="about">Run it to see how it differs. Earlier runs are kept without their texts.</p>
-          ) : (
-            <Details result={result} />
-          )}
+          {result === undefined ? <p class="about">Run it to see how it differs.</p> : <Details result={result} />}
         </>
       )}
     </section>
@@ -81,22 +75,23 @@ function Details({ result }: { result: TestResult }): JSX.Element {
     <>
       <p role="status">
         {outcomeOf(result)} · {formatMs(duration_ms)}
-        {updated ? ' · the file has the answers of now' : ''}
+        {updated ? ' · rebuilt' : ''}
       </p>
       {problem === null ? null : (
         <p class="failure" dir="auto">
           {problem}
         </p>
       )}
-      {differences.map(({ turn, what, expected, actual }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: differences have nothing but their place
-        <section key={place} aria-label={`Turn ${turn}: ${wordsOf[what]}`}>
-          <h4>
-            Turn {turn}: {wordsOf[what]}
-          </h4>
-          <Diff before={asText(expected)} after={asText(actual)} />
-        </section>
-      ))}
+      {differences.map(({ turn, what, expected, actual }, place) => {
+        const title = `Turn ${turn}: ${what.replace('_', ' ')}`
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: differences have nothing but their place
+          <section key={place} aria-label={title}>
+            <h4>{title}</h4>
+            <Diff before={asText(expected)} after={asText(actual)} />
+          </section>
+        )
+      })}
       {scores.length === 0 ? null : (
         <div class="wide">
           <table>
@@ -134,16 +129,6 @@ function Details({ result }: { result: TestResult }): JSX.Element {
       </ul>
     </>
   )
-}
-
-const wordsOf: Readonly<Record<TestResult['differences'][number]['what'], string>> = {
-  status: 'status',
-  content: 'text',
-  data: 'data',
-  error: 'error',
-  tool_calls: 'tool calls',
-  model_calls: 'model calls',
-  waiting: 'what it waits for',
 }
 
 function asText(value: unknown): string {

@@ -36,10 +36,7 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
     return (
       <div class="middle">
         <h2>No tests</h2>
-        <p>
-          A saved conversation is a test: open one, choose “Session…”, then “Save as test”, or call{' '}
-          <code>agentserve sessions save-test</code>.
-        </p>
+        <p>A saved conversation is a test: choose “Session…” above one, then “Save as test”.</p>
         <ConfigState studio={studio} />
       </div>
     )
@@ -71,11 +68,7 @@ function ConfigState({ studio }: { studio: Studio }): JSX.Element {
   wasBroken.current ||= isBroken
   return (
     <p role="status">
-      {isBroken
-        ? 'Tests run the config in the file, so none can run until it is mended.'
-        : wasBroken.current
-          ? 'The config loads again.'
-          : ''}
+      {isBroken ? 'No test can run until the config is mended.' : wasBroken.current ? 'The config loads again.' : ''}
     </p>
   )
 }

@@ -37,7 +37,7 @@ test('agents come, change and go with the config, without a visit', async () => 
       - paragraph:
         - text: Add one to
         - code: agent.config.ts
-        - text: and save the file."
+        - text: ."
   `)
   expect(await lookAt(page)).toEqual([])
   await project.write('agent.config.ts', config("desk: agent({ instructions: 'Be brief.' })"))
@@ -45,7 +45,7 @@ test('agents come, change and go with the config, without a visit', async () => 
   const shown = page.getByRole('region', { name: 'agent desk' })
   await shown.getByText('Be brief.').waitFor()
   await shown.getByText(/agent\.config\.ts/).waitFor()
-  await shown.getByText('offline: none is configured').waitFor()
+  await shown.getByText('offline: it quotes the knowledge base').waitFor()
   await project.write('agent.config.ts', config("desk: agent({ instructions: 'Be kind.' })"))
   await shown.getByText('Be kind.').waitFor()
   await project.write('agent.config.ts', config("other: agent({ instructions: 'Be kind.' })"))

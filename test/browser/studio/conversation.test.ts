@@ -66,7 +66,7 @@ test('a turn that is written has a caret and Stop; one behind it waits; stopped 
     await page.keyboard.press('Control+Enter')
     await page.getByRole('article', { name: text }).waitFor()
   }
-  await page.getByText('Queued: it waits for the run before it.').waitFor()
+  await page.getByText('Queued: it waits for 1 run before it.').waitFor()
   await page.getByText('Queued: it waits for 2 runs before it.').waitFor()
   expect(await treeOf(turn)).toMatchInlineSnapshot(`
     "- article "third":
@@ -81,7 +81,7 @@ test('a turn that is written has a caret and Stop; one behind it waits; stopped 
   `)
   expect(await lookAt(page)).toEqual([])
   await turn.getByRole('button', { name: 'Stop' }).click()
-  await turn.getByText('Cancelled. Somebody stopped it.').waitFor()
+  await turn.getByText('Cancelled: requested').waitFor()
   await page.getByRole('article', { name: 'second' }).getByRole('button', { name: 'Stop' }).click()
   slow.release()
   await page.getByText('One. Two.').waitFor()
@@ -199,7 +199,8 @@ test('a session has a name, a link, an export, and can be deleted, which other w
       - button "Export"
       - status
       - alert
-      - button "Delete…""
+      - button "Delete…"
+      - alert"
   `)
   expect(await lookAt(page)).toEqual([])
   await dialog.getByLabel('Name').fill('Winter')
@@ -209,7 +210,7 @@ test('a session has a name, a link, an export, and can be deleted, which other w
   await dialog.getByRole('button', { name: 'Export' }).click()
   expect((await saved).suggestedFilename()).toBe(`${sessionId}.jsonl`)
   await dialog.getByRole('button', { name: 'Delete…' }).click()
-  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { name: 'Winter' }).waitFor()
   const other = await visit(chromium, server.url, `/studio/s/${sessionId}`)
@@ -232,7 +233,7 @@ test('what is not found, and what could not be read, is said in words', async ()
   expect(await treeOf(page.getByRole('region', { name: 'Conversation' }))).toMatchInlineSnapshot(`
     "- region "Conversation":
       - heading "Session not found" [level=2]
-      - alert: There is no session with this id, or it belongs to somebody else.
+      - alert: There is none with this id, or it belongs to somebody else.
       - link "All sessions":
         - /url: /studio"
   `)

@@ -97,7 +97,7 @@ test('a config that is broken is shown with its line over what goes on, until it
   // Tests load the file as it is; those that were played are still shown.
   const tests = await visit(chromium, server.url, '/studio/tests')
   await tests.page.getByRole('alert').filter({ hasText: 'agent.config.ts:4' }).waitFor()
-  await tests.page.getByText('none can run until it is mended').waitFor()
+  await tests.page.getByText('No test can run until the config is mended.').waitFor()
   expect(await lookAt(tests.page)).toEqual([])
   await page.reload()
   await banner.waitFor()

@@ -161,7 +161,7 @@ test('messages and passages are searched, and what is found is opened, by keys a
   await press(page, 'Tab', '/')
   await expect.poll(() => focused(page)).toMatch(/^input/)
   await write(page, 'heliotrope')
-  await page.getByText('2 messages have all the words').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   await press(page, 'ArrowDown', 'j', 'k', 'Enter')
   await page.getByRole('article', { name: /heliotrope/ }).waitFor()
   await expect.poll(() => focusTrouble(page)).toBe('')

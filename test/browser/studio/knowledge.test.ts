@@ -170,7 +170,7 @@ test('a document is deleted after a question, and is gone in every window', asyn
   expect(await treeOf(other.page.getByRole('region', { name: 'Document', exact: true }))).toMatchInlineSnapshot(`
     "- region "Document":
       - heading "Document" [level=3]
-      - alert: This document is not there any more. It was deleted, or the address is wrong."
+      - alert: This document is not there any more."
   `)
   for (const { page } of [one, other])
     await page.getByRole('option', { name: /short-lived/ }).waitFor({ state: 'detached' })

@@ -230,10 +230,6 @@ test('the knowledge base with a passage that is open', async () => {
       - status
       - button "Reindex…"
       - navigation "Documents":
-        - text: Collection
-        - textbox "Collection":
-          - /placeholder: All collections
-        - button "Show"
         - listbox "Documents":
           - option "docs/hours.md 2 passages" [selected]
       - region "Search the documents":
@@ -249,7 +245,10 @@ test('the knowledge base with a passage that is open', async () => {
           - spinbutton "Limit": "10"
           - text: Filters
           - textbox "Filters":
-            - /placeholder: "{\\"topic\\": \\"office\\"}"
+            - /placeholder: an object in JSON
+          - text: Collection
+          - textbox "Collection":
+            - /placeholder: all
           - button "Search"
         - status: "1 passage · keyword · words looked for: office"
         - group "Passages":
@@ -273,6 +272,7 @@ test('the knowledge base with a passage that is open', async () => {
       - region "Document":
         - heading "docs/hours.md" [level=3]
         - button "Delete…"
+        - alert
         - article "Passage 1":
           - strong: docs/hours.md:1–6
           - button "Copy the passage": copy
@@ -294,8 +294,6 @@ test('the knowledge base with a passage that is open', async () => {
           - text: About the document
           - term: Source
           - definition: docs/hours.md
-          - term: Type
-          - definition: not told
           - term: Collection
           - definition: default
           - term: Chunks
@@ -312,10 +310,10 @@ test('the knowledge base with a passage that is open', async () => {
         - heading "2 passages" [level=4]
         - list:
           - listitem:
-            - 'link "1–6 # Hours ## Winter From November to March the office opens at nine."':
+            - 'link "# Hours ## Winter From November to March the office opens at nine., lines 1–6"':
               - /url: /studio/knowledge/d/doc_…/c/chk_…?q=office&mode=keyword
           - listitem:
-            - 'link "7–9 ## Summer In summer it opens at eight."':
+            - link "## Summer In summer it opens at eight., lines 7–9":
               - /url: /studio/knowledge/d/doc_…/c/chk_…?q=office&mode=keyword"
   `)
   expect(await lookAt(page)).toEqual([])
@@ -380,12 +378,12 @@ test('the agents with one that is open', async () => {
         - term: Model
         - definition: scripted/scripted
         - term: Memory
-        - definition: 20 earlier runs, and a summary
+        - definition: 20 earlier runs, a summary
         - heading "1 tool" [level=4]
         - list:
           - listitem:
             - strong: refund
-            - text: asks before each call
+            - text: "approval: always"
             - paragraph: Pays.
             - group: "input: {5}"
         - heading "Newest sessions" [level=4]
@@ -398,7 +396,7 @@ test('the agents with one that is open', async () => {
 test('a search, and the list on a phone', async () => {
   await studio.ask('echo', 'about heliotrope')
   const { page, end } = await open('/studio/search?q=heliotrope', phone)
-  await page.getByText('2 messages have').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   expect(await outlineTroubles(page)).toEqual(wellOrdered)
   await page.goto(`${studio.server.url}/studio?agent=echo`)
   await page.getByRole('option', { name: /heliotrope/ }).waitFor()

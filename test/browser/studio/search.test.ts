@@ -34,7 +34,7 @@ test('messages are found while they are typed, their words are marked, and a res
   await field(page).pressSequentially('OPEN* wint')
   await page.getByText('No message has all the words of “OPEN* wint”.').waitFor()
   await page.keyboard.type('er')
-  await page.getByText('2 messages have all the words').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   expect(await marked(page)).toEqual(['open', 'winter', 'open', 'winter'])
   expect(new URL(page.url()).search).toBe('?q=OPEN*+winter')
   expect(await lookAt(page)).toEqual([])
@@ -46,7 +46,7 @@ test('messages are found while they are typed, their words are marked, and a res
         - code: open*
         - text: finds words that begin so.
         - searchbox "Words that a message has, in any order. open* finds words that begin so.": OPEN* winter
-      - status: 2 messages have all the words, newest first
+      - status: 2 messages, newest first
       - list:
         - listitem:
           - link "When do you open in winter? by echo · …":
@@ -73,14 +73,14 @@ test('messages are found while they are typed, their words are marked, and a res
   await page.locator('.turn.open').getByText('winter').first().waitFor()
   expect(page.url()).toMatch(/\/studio\/s\/ses_\w+\/r\/run_\w+$/)
   await page.goBack()
-  await page.getByText('2 messages have all the words').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   expect(await field(page).inputValue()).toBe('OPEN* winter')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
 test('accents and parts of identifiers are marked as they are found, and markup is text', async () => {
   const { page, ...visited } = await open('/studio/search?q=cafe')
-  await page.getByText('2 messages have').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   expect(await marked(page)).toEqual(['café', 'café'])
   await field(page).fill('request large')
   await page.getByText('<b>').first().waitFor()
@@ -144,7 +144,7 @@ test('while the index is made, the page says so and asks again; a failure is tol
   `)
   answer = 'real'
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('2 messages have').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   const { errors, ...rest } = await visited.end()
   expect(rest).toEqual({ foreign: [], violations: [] })
   expect(errors.every((error) => /503|507/.test(error))).toBe(true)
@@ -154,7 +154,7 @@ test('a key of a user finds what belongs to that user', async () => {
   const { page, ...visited } = await visit(chromium, locked.url, '/studio/search?q=word')
   await page.getByLabel('This server asks for an API key.').fill(annKey)
   await page.getByRole('button', { name: 'Open' }).click()
-  await page.getByText('2 messages have').waitFor()
+  await page.getByText('2 messages, newest first').waitFor()
   expect(await page.getByRole('main').textContent()).not.toContain('a-key-for-the-studio')
   await visited.end()
 })
@@ -168,9 +168,9 @@ test('older messages are read when they are asked for', async () => {
       await many.call('POST', '/api/v1/agents/echo/run', input)
     }
     const { page, ...visited } = await visit(chromium, many.url, '/studio/search?q=zebra')
-    await page.getByText('50 or more messages have').waitFor()
+    await page.getByText('50 messages so far').waitFor()
     await page.getByRole('button', { name: 'Search older messages' }).click()
-    await page.getByText('60 messages have').waitFor()
+    await page.getByText('60 messages, newest first').waitFor()
     expect(await page.getByRole('listitem').count()).toBe(60)
     expect(await visited.end()).toEqual(nothingWrong)
   } finally {

@@ -84,7 +84,7 @@ test('a test that fails shows what changed word by word, and is rebuilt only aft
   await page.getByRole('status').getByText('0 passed, 2 failed').waitFor()
   await page.getByRole('link', { name: 'test/opening', exact: true }).click()
   const opened = page.getByRole('region', { name: 'Test test/opening', exact: true })
-  const change = opened.getByRole('region', { name: 'Turn 1: text' })
+  const change = opened.getByRole('region', { name: 'Turn 1: content' })
   expect(await change.locator('del').textContent()).toBe('nine')
   expect(await change.locator('ins').textContent()).toBe('ten')
   expect(await treeOf(opened)).toMatchInlineSnapshot(`
@@ -96,9 +96,10 @@ test('a test that fails shows what changed word by word, and is rebuilt only aft
       - button "Run this test"
       - button "Score new answers"
       - button "Rebuild…"
+      - alert
       - status: failed · … s
-      - 'region "Turn 1: text"':
-        - 'heading "Turn 1: text" [level=4]'
+      - 'region "Turn 1: content"':
+        - 'heading "Turn 1: content" [level=4]'
         - text: The office opens at
         - deletion: nine
         - insertion: ten
@@ -110,11 +111,11 @@ test('a test that fails shows what changed word by word, and is rebuilt only aft
   const before = await file()
   await opened.getByRole('button', { name: 'Rebuild…' }).click()
   expect(await focused(page)).toBe('button Rebuild')
-  await opened.getByRole('button', { name: 'Keep them' }).click()
+  await opened.getByRole('button', { name: 'Cancel' }).click()
   expect(await file()).toBe(before)
   await opened.getByRole('button', { name: 'Rebuild…' }).press('Enter')
   await page.keyboard.press('Enter')
-  await opened.getByText('the file has the answers of now').waitFor()
+  await opened.getByText('rebuilt').waitFor()
   expect(await file()).toContain('opens at ten')
   await opened.getByRole('button', { name: 'Run this test' }).click()
   await page.getByRole('status').getByText('1 passed, 0 failed').waitFor()
