@@ -16,6 +16,7 @@ import { fuse, type RankedList, titledFirst, weighed, withoutUnknown } from './f
 import { toHits } from './hits.ts'
 import type { SearchSettings } from './input.ts'
 import { rerank } from './rerank.ts'
+import { respeltWords, similarOnce } from './respelt.ts'
 import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vectors/guard.ts'
 import type { CollectionIndex, VectorList } from './vectors/index-document.ts'
@@ -70,13 +71,14 @@ export async function searchCollection(
   const { mode } = settings
   const depth = Math.max(minDepth, settings.limit * 3)
   const frequencies = countedOnce((words, trigrams) => documents.frequencies(collection.key, words, trigrams))
+  const similar = similarOnce(documents, collection)
   const nothing = { words: [], keyword: [], known: undefined }
   let givenUp: SearchGivenUp | undefined
   /** A hybrid search does without words that the database gives up. */
   const byWords = async (): Promise<Pick<Found, 'words' | 'known'> & { keyword: Ranking }> => {
     if (mode === 'vector') return nothing
     try {
-      return await rankByWords(documents, collection, settings, depth, frequencies)
+      return await rankByWords(documents, collection, settings, depth, { frequencies, similar })
     } catch (error) {
       if (mode !== 'hybrid' || !(error instanceof SearchGivenUp)) throw error
       givenUp = error
@@ -106,10 +108,12 @@ export async function searchCollection(
     const opened = index && (await unlessUnavailable(index))
     if (opened === undefined) return []
     const only = await generationsOf(documents, collection, settings)
+    const respelt =
+      mode === 'hybrid' ? await respeltWords(documents, collection, settings.query, { frequencies, similar }) : []
     const rank = async ([name, vectors]: [string, VectorIndex], at: number): Promise<RankedList> => {
       // The vectors beside the collection's own are one list of three.
       const asked = {
-        query: isOfWords(name) ? [settings.query, ...meantBy(settings.query)].join(' ') : settings.query,
+        query: isOfWords(name) ? [settings.query, ...meantBy(settings.query), ...respelt].join(' ') : settings.query,
         only,
         needed: depth,
         frequencies: weighing,

@@ -9,12 +9,17 @@ import type { KnownWords } from './fit.ts'
 import type { Frequencies } from './frequencies.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'
 import type { SearchSettings } from './input.ts'
+import type { SimilarWords } from './respelt.ts'
 
-const similarWords = 12
 /** What the very word counts besides what any of its forms counts. */
 const exactWeight = 0.5
 /** The BM25 score that becomes 0.5 on the scale of 0 to 1. */
 const middleOfBm25 = 5
+
+interface Counted {
+  frequencies: Frequencies
+  similar: SimilarWords
+}
 
 /**
  * Telling words find chunks, in all their inflected forms; all words of the query score them, and the very words more than
@@ -25,9 +30,9 @@ export async function rankByWords(
   collection: Collection,
   { query, filters }: SearchSettings,
   depth: number,
-  frequencies: Frequencies,
+  counted: Counted,
 ): Promise<{ words: string[]; keyword: Ranking; known: KnownWords }> {
-  const { find, known, ...scored } = await toKeywordQuery(documents, collection, query, frequencies)
+  const { find, known, ...scored } = await toKeywordQuery(documents, collection, query, counted)
   const words = find.slice(0, maxSearchWords)
   const found = await documents.keyword(collection.key, { find: words, ...scored }, filters, depth)
   return { words, keyword: found, known }
@@ -42,7 +47,7 @@ async function toKeywordQuery(
   documents: DocumentStore,
   { key }: Collection,
   query: string,
-  frequencies: Frequencies,
+  { frequencies, similar: similarWords }: Counted,
 ): Promise<KeywordQuery & { find: string[]; known: KnownWords }> {
   const said = queryWordsOf(query)
   const meant = meantBy(query).filter((word) => !said.includes(word))
@@ -59,9 +64,7 @@ async function toKeywordQuery(
   const asked = all.filter((word) => !meant.includes(word) || countOf(formsOf(word)) > 0)
   const { find, fuzzy } = chooseWords(asked, (word) => countOf(formsOf(word)), known.chunks)
   const similar = await Promise.all(
-    fuzzy.map(async (word) =>
-      (await documents.similarWords(key, word, similarWords)).filter((other) => isAlike(word, other)),
-    ),
+    fuzzy.map(async (word) => (await similarWords(word)).filter((other) => isAlike(word, other))),
   )
   const alike = [...new Set(similar.flat())]
   const counts = alike.length === 0 ? undefined : await frequencies(alike, [])
