@@ -1,31 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { BlockSplitter } from '../../src/core/text/blocks.ts'
 import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
-import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
+import { gapOf } from '../../src/studio/parts/blocks.ts'
 import { formatLines, formatScore, safeName } from '../../src/studio/parts/format.ts'
-
-function blocksOf(text: string): string[] {
-  const splitter = new BlockSplitter()
-  const blocks: string[] = []
-  for (const block of splitter.push(text)) joinCode(blocks, block)
-  joinCode(blocks, splitter.open)
-  return blocks
-}
-
-describe('long code', () => {
-  test.each(['```ts', '~~~~'])('that was cut is one block again after %s', (fence) => {
-    const code = Array.from({ length: 2000 }, (_, line) => `line ${line}`).join('\n')
-    const marker = fence.replace('ts', '')
-    const text = `Before.\n\n${fence}\n${code}\n${marker}\n\nAfter.`
-    expect(blocksOf(text).join('')).toContain(`${fence}\n${code}\n${marker}`)
-    expect(blocksOf(text)).toHaveLength(3)
-  })
-
-  test('is not joined with other code, or with text that was cut', () => {
-    expect(blocksOf('```a\n1\n```\n\n```a\n2\n```\n')).toHaveLength(2)
-    expect(blocksOf('word '.repeat(2000))).toHaveLength(3)
-  })
-})
 
 describe('of a very long text', () => {
   test('the middle waits to be asked for', () => {

@@ -15,6 +15,8 @@ const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/
  * outside of code and lists, or at the end of fenced code.
  */
 export class BlockSplitter {
+  /** Of fenced code that is open. */
+  readonly #maxCodeChars: number
   #text = ''
   /** Lines before this offset are scanned. */
   #looked = 0
@@ -23,6 +25,11 @@ export class BlockSplitter {
   #fence: { marker: string; line: string } | undefined
   #joined = false
   #closed: Block[] = []
+
+  /** Without a number, code is cut like other text. */
+  constructor(maxCodeChars = maxOpenChars) {
+    this.#maxCodeChars = maxCodeChars
+  }
 
   get open(): Block {
     return { text: this.#text, joined: this.#joined }
@@ -35,15 +42,19 @@ export class BlockSplitter {
       const end = this.#text.indexOf('\n', this.#looked)
       if (end === -1) break
       this.#look(this.#text.slice(this.#looked, end), end + 1)
-      while (this.#looked > maxOpenChars) this.#cut()
+      while (this.#looked > this.#most) this.#cut()
     }
-    while (this.#text.length > maxOpenChars) this.#cut()
+    while (this.#text.length > this.#most) this.#cut()
     return this.#take()
   }
 
   end(): Block[] {
     this.#close(this.#text.length, false)
     return this.#take()
+  }
+
+  get #most(): number {
+    return this.#fence === undefined || this.#isList() ? maxOpenChars : this.#maxCodeChars
   }
 
   #look(line: string, next: number): void {
@@ -86,12 +97,12 @@ export class BlockSplitter {
 
   /** Shows the first part of an oversized block; fenced code stays fenced on both sides. */
   #cut(): void {
-    const most = this.#text.slice(0, maxOpenChars)
+    const most = this.#text.slice(0, this.#most)
     const line = most.lastIndexOf('\n') + 1
     const word = most.lastIndexOf(' ') + 1
     // What follows within an item is indented: by itself it would be code.
     const item = this.#isList() ? lastItem(most) : 0
-    const at = [item, line, word].find((place) => place > maxOpenChars / 2) ?? wholeCharacters(most)
+    const at = [item, line, word].find((place) => place > most.length / 2) ?? wholeCharacters(most)
     const fence = at <= this.#looked ? this.#fence : undefined
     const before = this.#closed.length
     this.#close(at, true)

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed, useAsides } from './asides.ts'
@@ -10,7 +10,6 @@ export function DiffPage({ studio }: { studio: Studio }): JSX.Element | null {
   const address = studio.address.value
   const ids = address.page === 'diff' ? [address.runA, address.runB] : []
   const [a, b = a] = useAsides(studio, [...new Set(ids)])
-  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (a === undefined || b === undefined) return null
   heed(a, b)
   const trouble = a.error.value || b.error.value

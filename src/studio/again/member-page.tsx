@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import { Parts } from '../conversation/parts.tsx'
 import { Waiting } from '../conversation/waiting.tsx'
@@ -22,7 +22,6 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   // Without it, what the run waits for is told, and the run around it is a link.
   const { value: waitsIn } = useRead(parent ?? undefined, (signal) => outermost(studio, parent ?? '', signal))
   const [outer] = useAsides(studio, waitsIn === undefined ? [] : [waitsIn])
-  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (opened === undefined) return null
   heed(opened)
   if (outer !== undefined) heed(outer)

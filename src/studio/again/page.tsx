@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { AgainRequest } from '../../wire/again.ts'
 import { SaveTest } from '../conversation/save-test.tsx'
 import { useNarrow } from '../parts/layout/narrow.ts'
@@ -22,7 +22,6 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const { problem, isBusy, attempt } = useAttempt()
   const isNarrow = useNarrow()
   const [tab, setTab] = useState<'Diff' | 'A' | 'B'>('Diff')
-  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (a === undefined) return null
   if (studio.me.value?.can.again !== true) {
     return (

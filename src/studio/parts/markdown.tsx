@@ -2,11 +2,13 @@ import { Component, type ComponentChildren, createContext, type JSX } from 'prea
 import { useContext, useRef, useState } from 'preact/hooks'
 import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
 import { BlockSplitter } from '../../core/text/blocks.ts'
-import { gapOf, joinCode } from './blocks.ts'
+import { gapOf } from './blocks.ts'
 import { Code } from './code.tsx'
 import { formatCount } from './format.ts'
 
 const longestAddress = 200
+/** Longer code is shown in pieces. */
+const longestCode = 200_000
 
 /** Where a number in brackets leads, and what it is called; undefined for one that is no source. */
 export type Cite = (index: number) => { href: string; title: string } | undefined
@@ -30,13 +32,13 @@ export function Markdown({ text, growing = false }: MarkdownProps): JSX.Element 
   const [isWhole, setWhole] = useState(false)
   const known = kept.current
   const isLonger = known !== undefined && text.length >= known.length
-  const state = isLonger ? known : { splitter: new BlockSplitter(), length: 0, closed: [] }
-  for (const block of state.splitter.push(text.slice(state.length))) joinCode(state.closed, block)
+  const state = isLonger ? known : { splitter: new BlockSplitter(longestCode), length: 0, closed: [] }
+  for (const block of state.splitter.push(text.slice(state.length))) state.closed.push(block.text)
   state.length = text.length
   kept.current = state
   const { closed } = state
-  const blocks = [...closed]
-  joinCode(blocks, state.splitter.open)
+  const open = state.splitter.open.text
+  const blocks = open === '' ? closed : [...closed, open]
   const gap = isWhole ? undefined : gapOf(blocks)
   const draw = (from: number, to: number) =>
     blocks.slice(from, to).map((block, place) => (

@@ -83,7 +83,7 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
 /** The innermost thing that is open: a run, a session on a narrow screen, or a page. */
 function closeOne(studio: Studio): void {
   const address = studio.address.value
-  if (address.page === 'search') studio.back()
+  if (['search', 'again', 'diff', 'member', 'watch'].includes(address.page)) studio.back()
   if (address.page === 'tests' && address.name !== undefined) studio.go({ page: 'tests' })
   if (address.page === 'file' && address.runId !== undefined) studio.go({ page: 'file' })
   if (address.page !== 'chats') return

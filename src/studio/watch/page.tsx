@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { formatCount } from '../parts/format.ts'
 import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
@@ -12,7 +12,6 @@ import { watcherOf } from './watcher.ts'
 export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
   const [isToTurn, setToTurn] = useState(true)
   const { attempt } = useAttempt()
-  useEffect(() => studio.keys.on({ close: () => studio.back() }), [studio])
   if (!studio.canWatch) {
     return (
       <div class="middle">

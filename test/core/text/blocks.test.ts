@@ -52,6 +52,23 @@ describe('BlockSplitter', () => {
     for (const block of blocks.slice(0, -1)) expect(block).toMatch(/^```ts\n(?:const x = 1\n)+```$/)
   })
 
+  it.each(['```ts', '~~~~'])('leaves code after %s in one piece as long as it may be', (fence) => {
+    const code = Array.from({ length: 2000 }, (_, line) => `line ${line}`).join('\n')
+    const block = `${fence}\n${code}\n${fence.replace('ts', '')}\n`
+    for (const size of [1, 100, 100_000]) {
+      const splitter = new BlockSplitter(100_000)
+      const text = `Before.\n\n${block}\nAfter.`
+      const closed = Array.from({ length: Math.ceil(text.length / size) }, (_, place) =>
+        splitter.push(text.slice(place * size, (place + 1) * size)),
+      )
+      const blocks = [...closed.flat(), splitter.open].map((one) => one.text.trim())
+      expect(blocks).toEqual(['Before.', block.trim(), 'After.'])
+    }
+    expect(new BlockSplitter(100_000).push(`- a\n\n  ${block}`).length).toBeGreaterThan(0)
+    expect(new BlockSplitter(100_000).push('word '.repeat(2000))).toHaveLength(2)
+    expect(new BlockSplitter(10_000).push(block).length).toBeGreaterThan(1)
+  })
+
   it('cuts a long list before an item of the outer list', () => {
     const items = Array.from(
       { length: 40 },
