@@ -20,9 +20,7 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
   const facts = tries.map(factsOf)
   const before = factsOf(a)
   const isOver = tries.every(({ run }) => isEnded(run.value))
-  const costs = facts.flatMap(({ cost }) => (cost === null ? [] : [cost.usd])).toSorted((one, other) => one - other)
-  const [least] = costs
-  const most = costs.at(-1)
+  const costs = facts.flatMap(({ cost }) => cost?.usd ?? [])
   const kinds = [...new Set(texts)]
   return (
     <section aria-label="Spread">
@@ -31,9 +29,9 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
         {isOver
           ? `${kinds.length === 1 ? 'The same answer' : `${kinds.length} different answers`} in ${tries.length} runs`
           : 'Under way…'}
-        {least === undefined || most === undefined || costs.length < tries.length
+        {costs.length < tries.length
           ? ''
-          : `, cost ${formatCost({ usd: least })} to ${formatCost({ usd: most })}`}
+          : `, cost ${formatCost({ usd: Math.min(...costs) })} to ${formatCost({ usd: Math.max(...costs) })}`}
       </p>
       <ol>
         {tries.map((one, place) => (

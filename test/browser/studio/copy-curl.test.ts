@@ -42,7 +42,7 @@ describe('a run as curl', () => {
       input: {
         parts: [
           { type: 'text', text: 'look' },
-          { type: 'file', media_type: 'image/png', name: 'a.png', data: 'PUT-THE-FILE-HERE-AS-BASE64' },
+          { type: 'file', media_type: 'image/png', name: 'a.png', data: 'THE-FILE-AS-BASE64' },
           { type: 'file', media_type: 'image/png', url: 'https://example.org/a.png' },
         ],
       },

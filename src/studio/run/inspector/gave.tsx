@@ -101,18 +101,8 @@ function ToolGave({ events }: { events: readonly RunEvent[] }): JSX.Element {
   return (
     <div class="sides">
       <Side name="Input" value={call?.input} />
-      {result?.error === undefined ? null : (
-        <section aria-label="Error">
-          <h3>Error</h3>
-          <p class="failure" dir="auto">
-            <LongText text={result.error.message} />
-          </p>
-        </section>
-      )}
       {result !== undefined ? (
-        result.output === undefined ? null : (
-          <Side name="Output" value={result.output} />
-        )
+        <Result {...result} />
       ) : progress === undefined ? (
         <p class="about">Nothing yet.</p>
       ) : (
@@ -137,19 +127,27 @@ function Side({ name, value = null }: { name: string; value: Json | undefined })
   )
 }
 
+/** Of a tool or a step that has ended. */
+function Result({ error, output }: Pick<EventOf<'tool_result' | 'step_end'>, 'error' | 'output'>): JSX.Element {
+  return (
+    <>
+      {error && (
+        <section aria-label="Error">
+          <h3>Error</h3>
+          <p class="failure" dir="auto">
+            <LongText text={error.message} />
+          </p>
+        </section>
+      )}
+      {output === undefined ? null : <Side name="Output" value={output} />}
+    </>
+  )
+}
+
 function EventGave({ event, asked }: { event: RunEvent; asked: RunEvent | undefined }): JSX.Element | null {
   switch (event.type) {
     case 'step_end':
-      return (
-        <>
-          {event.error === undefined ? null : (
-            <p class="failure" dir="auto">
-              {event.error.message}
-            </p>
-          )}
-          {event.output === undefined ? null : <Side name="Output" value={event.output} />}
-        </>
-      )
+      return <Result {...event} />
     case 'input_required':
       return (
         <>
