@@ -1,6 +1,5 @@
 import { type Message, type Role, textOf } from '../message.ts'
 import type { SessionFilter } from '../store.ts'
-import { shortWordsOf } from './short-words.ts'
 import { wordsOf } from './terms.ts'
 
 /** A word, or the beginning of one, that a message must contain. */
@@ -55,7 +54,7 @@ export function searchWordsOf(query: string): SearchWord[] {
   const found = new Map<string, SearchWord>()
   for (const term of query.split(/\s+/)) {
     // Lower case first: a search for `maxBytes` means the identifier, not its parts.
-    const words = shortWordsOf(term.toLowerCase())
+    const words = wordsOf(term.toLowerCase())
     for (const [place, word] of words.entries()) {
       const isBeginning = term.endsWith('*') && place === words.length - 1
       found.set(`${word}${isBeginning ? '*' : ''}`, { word, isBeginning })
