@@ -71,7 +71,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       number: number === undefined ? '–' : `[${number}]`,
       where: whereOf(hit),
       note: isCited ? 'cited' : isDimmed ? whyUntold(search) : undefined,
-      words: found.get(id) ?? (search.words && lists?.keyword ? 'some: see the text' : ''),
+      words: found.get(id) ?? (search.words && lists?.keyword ? 'some' : ''),
       isOpen: opened.has(id),
       below: (
         <>
