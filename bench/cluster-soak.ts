@@ -55,6 +55,8 @@ export interface ClusterSoak {
   slowestMs: number
   /** How often the tables were looked at in between. */
   looks: number
+  /** The most of it: on a machine that is far too busy, an answer in time says nothing of the servers. */
+  loadPerCore: number
   settledMs: number
   errors: Map<string, number>
   /** The first lines of the logs of each of these errors. */
@@ -119,7 +121,7 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
     const left = await untilSettled(postgres.adminUrl, schema, settleMs - (performance.now() - overMs))
     for (const what of left) told.wrong(`${settleMs / 1_000} s after the last fault, ${what}`)
     const settledMs = performance.now() - overMs
-    const looks = await watch.stop()
+    const { looks, loadPerCore } = await watch.stop()
     await readers.verify()
     const ends = await verify(told, all)
     await verifyDocuments(told, all)
@@ -130,7 +132,7 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
     const { answers, reconnections, repeats, slowestMs, violations } = told
     return {
       ...{ seed, faults, ends, answers, executed, interrupted, handedOn, deaths, reconnections, repeats, slowestMs },
-      ...{ looks, settledMs, errors, errorLines, violations, leftOut },
+      ...{ looks, loadPerCore, settledMs, errors, errorLines, violations, leftOut },
     }
   } catch (error) {
     throw new Error(['The soak broke off.', ...told.violations].join('\n'), { cause: error })
@@ -180,7 +182,7 @@ export function describeSoak(soak: ClusterSoak): string {
     `| taken over | ${soak.interrupted} interrupted, ${soak.handedOn} handed on; taken for dead: ${list(soak.deaths)} |`,
     `| answers | ${list(soak.answers)} |`,
     `| sent again | ${soak.repeats} requests, ${soak.reconnections} reconnections of streams; the slowest ${(soak.slowestMs / 1_000).toFixed(1)} s |`,
-    `| looks at the tables | ${soak.looks}; settled ${(soak.settledMs / 1_000).toFixed(1)} s after the last fault |`,
+    `| looks at the tables | ${soak.looks}; settled ${(soak.settledMs / 1_000).toFixed(1)} s after the last fault; the load was at most ${soak.loadPerCore.toFixed(1)} per core |`,
     `| errors in the logs | ${list(soak.errors)} |`,
     `| violations | ${soak.violations.length} |`,
     ...(soak.violations.length === 0 ? [] : explain(soak)),

@@ -121,7 +121,6 @@ const cancel: Client = async (client, name) => {
 }
 
 /** Started, approved and, when the instance dies, resumed, each time wherever. */
-/** Started, approved and, when the instance dies, resumed, each time wherever. */
 const approve: Client = async (client, name) => {
   const { told } = client
   const run = told.run(name, 'order')

@@ -1,17 +1,26 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execute } from '../../test/support/postgres/places.ts'
 import type { Told } from './told.ts'
 
 const everyMs = 500
 
-/** Looks at the tables again and again: a session never has two runs that run. `stop` says how often it has looked. */
-export function watchSessions(told: Told, adminUrl: string, schema: string): { stop(): Promise<number> } {
+export interface Watched {
+  /** How often it has looked. */
+  looks: number
+  /** The highest load average of a minute, by cores. */
+  loadPerCore: number
+}
+
+/** Looks at the tables again and again: a session never has two runs that run. */
+export function watchSessions(told: Told, adminUrl: string, schema: string): { stop(): Promise<Watched> } {
   const query = `SELECT session_id FROM ${schema}.run WHERE status = 'running' AND parent_run_id IS NULL
     GROUP BY session_id HAVING count(*) > 1`
   const ending = new AbortController()
   const { signal } = ending
   const watch = async () => {
     let looks = 0
+    let loadPerCore = 0
     while (!signal.aborted) {
       try {
         for (const id of await execute(adminUrl, query)) told.wrong(`the session ${id} has two running runs`)
@@ -19,9 +28,10 @@ export function watchSessions(told: Told, adminUrl: string, schema: string): { s
       } catch {
         // Postgres is away, which is one of the faults.
       }
+      loadPerCore = Math.max(loadPerCore, (loadavg()[0] ?? 0) / availableParallelism())
       await sleep(everyMs, undefined, { signal }).catch(() => {})
     }
-    return looks
+    return { looks, loadPerCore }
   }
   const watching = watch()
   return {

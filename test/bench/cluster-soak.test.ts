@@ -116,6 +116,7 @@ describe('the report of a soak', () => {
     ...{ seed: 7, violations, ends: new Map(), answers: new Map(), deaths: new Map(), errors: new Map(), leftOut: [] },
     errorLines: ['{"level":50,"msg":"a request failed"}'],
     ...{ executed: 0, interrupted: 0, handedOn: 0, reconnections: 0, repeats: 0, slowestMs: 0, looks: 0, settledMs: 0 },
+    loadPerCore: 12.34,
     faults: [{ kind: 'kill', instance: 'b', fromMs: 2_000, toMs: 4_500 }],
   })
 
@@ -135,6 +136,7 @@ describe('the report of a soak', () => {
       '{"level":50,"msg":"a request failed"}',
     ])
     expect(describeSoak(soak([]))).toMatch(/\| violations \| 0 \|$/)
+    expect(describeSoak(soak([]))).toContain('the load was at most 12.3 per core')
   })
 })
 
