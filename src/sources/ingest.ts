@@ -271,7 +271,11 @@ function named(outcome: IngestOutcome): IngestOutcome {
 
 /** Every sentence about a file names it. */
 function naming(source: string, message: string): string {
-  return message.includes(source) ? message : `${source} can't be read: ${message}`
+  if (message.includes(source)) return message
+  // Readers name a file of a repository by its path alone.
+  const [start = '', name] = /^(.+?) can't be read: /.exec(message) ?? []
+  const reason = name !== undefined && source.endsWith(`/${name}`) ? message.slice(start.length) : message
+  return `${source} can't be read: ${reason}`
 }
 
 export function toOutcome(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/error.ts'
 import type { IngestOutcome } from '../../src/core/knowledge/knowledge.ts'
-import { type IngestTarget, ingestFiles, type SourceItem } from '../../src/sources/ingest.ts'
+import { type IngestTarget, ingestFiles, type SourceItem, toFailure } from '../../src/sources/ingest.ts'
 import { collect } from '../support/collect.ts'
 
 let root: string
@@ -79,4 +79,18 @@ describe('a part that the server has no time for', () => {
     await expect(ingest({ ...target, many })).rejects.toMatchObject({ code: 'storage_full' })
     expect(requests).toBe(1)
   })
+})
+
+it.each([
+  [
+    'git:repo@v1/docs/a.bin',
+    "docs/a.bin can't be read: it is binary.",
+    "git:repo@v1/docs/a.bin can't be read: it is binary.",
+  ],
+  ['a.bin', "a.bin can't be read: it is binary.", "a.bin can't be read: it is binary."],
+  ['a.bin', "b.bin can't be read: it is binary.", "a.bin can't be read: b.bin can't be read: it is binary."],
+  ['a.bin', 'it is binary.', "a.bin can't be read: it is binary."],
+])('why %s failed names it once: %s', (source, message, expected) => {
+  const { error } = toFailure({}, source, new AppError('unreadable_document', message))
+  expect(error?.message).toBe(expected)
 })
