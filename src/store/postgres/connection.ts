@@ -55,14 +55,14 @@ export async function typesOf(): Promise<NonNullable<ClientConfig['types']>> {
 /** One connection. Calls run one after the other; a broken connection rejects them. */
 export class Connection implements Sql {
   readonly client: Client | PoolClient
-  readonly #mode: ConnectionMode
+  readonly mode: ConnectionMode
   readonly #prelude: string
   readonly #onAnswer: () => void
 
   /** `prelude`: the settings that a pooled connection gets with each transaction. `onAnswer`: called when a statement succeeded. */
   constructor(client: Client | PoolClient, mode: ConnectionMode, prelude: string, onAnswer: () => void) {
     this.client = client
-    this.#mode = mode
+    this.mode = mode
     this.#prelude = prelude
     this.#onAnswer = onAnswer
   }
@@ -82,12 +82,12 @@ export class Connection implements Sql {
   }
 
   async begin(options = ''): Promise<void> {
-    await this.exec(this.#mode === 'pooled' ? `BEGIN ${options}; ${this.#prelude}` : `BEGIN ${options}`)
+    await this.exec(this.mode === 'pooled' ? `BEGIN ${options}; ${this.#prelude}` : `BEGIN ${options}`)
   }
 
   /** Gives the name under which the database knows later whether the transaction was committed. */
   async beginWrite(): Promise<TransactionName> {
-    const prelude = this.#mode === 'pooled' ? `${this.#prelude};` : ''
+    const prelude = this.mode === 'pooled' ? `${this.#prelude};` : ''
     // One result for each statement, which the types of the library don't say.
     const results = (await this.client.query(
       `BEGIN; ${prelude} SELECT pg_current_xact_id()::text AS id, ${upSince} AS since`,
@@ -98,7 +98,7 @@ export class Connection implements Sql {
 
   /** A statement outside of `begin` and `exec('COMMIT')`; pooled connections need a transaction for their settings. */
   async alone<T>(use: (sql: Sql) => Promise<T>): Promise<T> {
-    if (this.#mode === 'direct') return use(this)
+    if (this.mode === 'direct') return use(this)
     await this.begin()
     try {
       const value = await use(this)
@@ -125,7 +125,7 @@ export class Connection implements Sql {
   }
 
   async #query(text: string, values: readonly unknown[], plan?: Plan) {
-    const name = this.#mode === 'direct' && plan !== 'fresh' ? nameOf(text) : undefined
+    const name = this.mode === 'direct' && plan !== 'fresh' ? nameOf(text) : undefined
     const result = await this.client.query({ name, text, values: values as unknown[] })
     this.#onAnswer()
     return result

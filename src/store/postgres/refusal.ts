@@ -9,6 +9,8 @@ export interface Refusal {
 }
 
 const setting = 'server.storage.url or AGENTSERVE_DATABASE_URL'
+/** For an address that leads to a pooler. */
+export const usePooled = "Set `connections: 'pooled'` beside the address, and `listenUrl` to one that leads past it"
 
 /** Why a connection could not be opened, or the tables not be used. `place` names the database, for people. */
 export function explainRefusal(error: unknown, place: string): Refusal {
@@ -45,6 +47,7 @@ const byCode: Readonly<Record<string, Way>> = {
 }
 
 function byMessage(said: string, code: string): Way | undefined {
+  if (/unsupported startup parameter/.test(said)) return () => `is behind a pooler. ${usePooled}`
   if (/client password must be a string/.test(said)) return () => `asks for a password: add it to ${setting}`
   if (/does not support SSL/.test(said))
     return () =>

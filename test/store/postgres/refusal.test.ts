@@ -1,7 +1,9 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { isAppError } from '../../../src/core/error.ts'
+import { Connection, type ConnectionMode } from '../../../src/store/postgres/connection.ts'
 import { explainRefusal } from '../../../src/store/postgres/refusal.ts'
+import { checkDatabase } from '../../../src/store/sessions/postgres/schema/database.ts'
 import { type PostgresStoreOptions, postgresStore } from '../../../src/store/sessions/postgres/store.ts'
 import { describePostgres } from '../../support/postgres/describe-postgres.ts'
 import { type Place, testPostgres } from '../../support/postgres/test-postgres.ts'
@@ -31,6 +33,14 @@ async function doorWith(greet: Parameters<typeof openDoor>[0]): Promise<string> 
   onTestFinished(() => door.close())
   return local(door.port)
 }
+
+test('a pooler that refuses the settings of connections is told from a database that may come', () => {
+  const said = Object.assign(new Error('unsupported startup parameter: options'), { code: '08P01' })
+  expect(explainRefusal(said, place)).toEqual({
+    message: `The database at ${place} is behind a pooler. Set \`connections: 'pooled'\` beside the address, and \`listenUrl\` to one that leads past it.`,
+    passes: false,
+  })
+})
 
 test('a database that may come is told from one that is none', async () => {
   expect(await refusalOf({ url: local(1) })).toEqual({
@@ -98,6 +108,18 @@ describePostgres('a database that refuses', () => {
     change(url)
     return url.href
   }
+
+  test('says that a pooler is between when the settings of a connection do not arrive', async () => {
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    const checked = (mode: ConnectionMode) => checkDatabase(new Connection(client, mode, '', () => undefined))
+    await checked('pooled')
+    await expect(checked('direct')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining("Set `connections: 'pooled'` beside the address"),
+    })
+  })
 
   test('says what to do about the user, the password and the name', async () => {
     const wrong = changed((url) => (url.password = 'k9-not-to-be-seen'))

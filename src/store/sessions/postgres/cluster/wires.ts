@@ -68,12 +68,18 @@ export class Wires implements Commits {
     }
   }
 
-  /** Listens under this key from now on. Waits until it hears itself, for a second at most. */
+  /** Listens under this key from now on, if an address leads past a pooler. Waits until it hears itself, for a second at most. */
   async open(key: number): Promise<void> {
     await this.#listener?.close()
     this.#own = key
     this.#outbox.open(key)
     this.#followers.clear()
+    const { connections, listenUrl } = this.#database.pools.options
+    if (connections === 'pooled' && listenUrl === undefined) {
+      // A pooler passes no notification on, and would be asked for ever.
+      this.#setDeaf(true)
+      return
+    }
     const echoed = new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, firstEchoMs)
       this.#firstEcho = () => {

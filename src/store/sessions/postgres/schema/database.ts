@@ -1,5 +1,6 @@
 import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../postgres/connection.ts'
+import { usePooled } from '../../../postgres/refusal.ts'
 
 const oldestVersion = 150_000
 
@@ -11,11 +12,15 @@ export async function checkDatabase(connection: Connection): Promise<void> {
     encoding: string
     sync: string
     reads: string
+    scans: string
   }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
        current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS sync,
-       current_setting('transaction_read_only') AS reads`,
+       current_setting('transaction_read_only') AS reads, current_setting('enable_seqscan') AS scans`,
   )
+  // Without its schema, a connection would make the tables in another one.
+  if (connection.mode === 'direct' && row?.scans !== 'off')
+    throw unusable(`The settings of a connection don't reach the database, as behind a pooler. ${usePooled}.`)
   if (Number(row?.number) < oldestVersion)
     throw unusable(`Postgres ${row?.version} is too old. Use version 15 or newer.`)
   // As a statement that writes would be refused. A failover may be under way.

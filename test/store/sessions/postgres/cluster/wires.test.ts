@@ -73,6 +73,22 @@ describePostgres('wake-ups by way of Postgres', () => {
     await isTold(a, { kind: 'left', key: 2 })
   })
 
+  test('an instance behind a pooler does not listen by way of it, and looks for what it is not told', async () => {
+    const store = postgresStore({ url: listening.url, connections: 'pooled' })
+    stores.push(store)
+    await store.open()
+    const [, b] = (await joinAll([await open(), store])) as [Member, Member]
+    expect(await backends('listen')).toHaveLength(1)
+    b.cluster.follow('run_elsewhere')
+    for (let looks = 0; looks < 2; looks++) {
+      b.wakes.length = 0
+      await isTold(b, missed)
+    }
+    b.cluster.unfollow('run_elsewhere')
+    await b.cluster.beat()
+    expect(await backends('listen')).toHaveLength(1)
+  })
+
   test('the database may end all connections at once', async () => {
     const [a, b] = await pair()
     for (const { wakes } of [a, b]) wakes.length = 0
