@@ -28,7 +28,7 @@ const byKeys = new Map(
     .flatMap((rows) => Object.entries(rows))
     .flatMap(([id, [, ...keys]]) => keys.map((key) => [key, id as KeyId])),
 )
-const beginnings = new Set([...byKeys.keys()].flatMap((keys) => (keys.includes(' ') ? [keys.split(' ')[0] ?? ''] : [])))
+const beginnings = new Set([...byKeys.keys()].filter((keys) => keys.includes(' ')).map((keys) => keys.charAt(0)))
 
 /** Hears single keys outside of fields, unless a person turned them off, and calls who asked for them last. */
 export class Keys {
