@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json.ts'
 
 interface About {
   title: string | undefined
@@ -85,7 +85,7 @@ export function fieldOf(schema: JsonObject): Field | undefined {
 }
 
 function read(schema: Json | undefined, depth: number, left: { fields: number }): Field | undefined {
-  if (!isObject(schema) || depth > deepest || left.fields-- <= 0) return undefined
+  if (!isJsonObject(schema) || depth > deepest || left.fields-- <= 0) return undefined
   if (Object.keys(schema).some((word) => !said.has(word))) return undefined
   const about = { title: textOf(schema.title), description: textOf(schema.description), initial: schema.default }
   const options = schema.const === undefined ? schema.enum : [schema.const]
@@ -132,7 +132,8 @@ function choiceOf(options: Json, about: About): ChoiceField | undefined {
 
 function objectOf(schema: JsonObject, about: About, depth: number, left: { fields: number }): ObjectField | undefined {
   const { properties, required = [], additionalProperties = false } = schema
-  if (!isObject(properties) || !Array.isArray(required) || typeof additionalProperties !== 'boolean') return undefined
+  if (!isJsonObject(properties) || !Array.isArray(required) || typeof additionalProperties !== 'boolean')
+    return undefined
   // A field that must be there and is not described can't be filled in.
   if (required.some((name) => typeof name !== 'string' || !Object.hasOwn(properties, name))) return undefined
   const fields: ObjectField['fields'][number][] = []
@@ -155,10 +156,6 @@ function listOf(schema: JsonObject, about: About, depth: number, left: { fields:
     minItems: numberOf(minItems, 0),
     maxItems: numberOf(maxItems, Number.POSITIVE_INFINITY),
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOf(value: Json | undefined): string | undefined {

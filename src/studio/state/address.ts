@@ -1,4 +1,6 @@
+import { isJsonObject } from '../../core/json.ts'
 import type { Filters } from '../../core/knowledge/filter.ts'
+
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
   | {
@@ -192,7 +194,7 @@ export function readFilters(text: string | undefined): Filters | undefined | str
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Filters
+    if (isJsonObject(value)) return value as Filters
   } catch {
     // Said below.
   }

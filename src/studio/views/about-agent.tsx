@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
 import { InputForm } from '../conversation/input-form.tsx'
 import { useAttempt } from '../state/attempt.ts'
@@ -99,8 +99,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
 
 /** The API takes text and objects as they are, and anything else as a part of a message. */
 function askedFor(value: Json): AskedFor {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject || typeof value === 'string' ? value : { parts: [{ type: 'data', data: value }] }
+  return isJsonObject(value) || typeof value === 'string' ? value : { parts: [{ type: 'data', data: value }] }
 }
 
 /** To the document that was added last, of a section of it if it has one: a few words of its own, which any search finds. */

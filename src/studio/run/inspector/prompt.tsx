@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import type { Json } from '../../../core/json.ts'
+import { isJsonObject, type Json } from '../../../core/json.ts'
 import { formatBytes, formatCount } from '../../parts/format.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { LongText } from '../../parts/long-text.tsx'
@@ -67,7 +67,7 @@ function compare(messages: readonly Json[], before: Json): { same: number; isNew
 const names: Readonly<Record<string, string>> = { system: 'instructions' }
 
 function PromptMessage({ message, isNew }: { message: Json; isNew: boolean }): JSX.Element {
-  const { role, content } = isObject(message) ? message : { role: 'message', content: message }
+  const { role, content } = isJsonObject(message) ? message : { role: 'message', content: message }
   const parts = Array.isArray(content) ? content : [content ?? null]
   return (
     <>
@@ -83,7 +83,7 @@ function PromptMessage({ message, isNew }: { message: Json; isNew: boolean }): J
 
 function PromptPart({ part }: { part: Json }): JSX.Element {
   if (typeof part === 'string') return <Said text={part} />
-  if (!isObject(part)) return <JsonTree value={part} />
+  if (!isJsonObject(part)) return <JsonTree value={part} />
   const { type, text } = part
   if (typeof text === 'string') return <Said text={text} name={type === 'text' ? undefined : String(type)} />
   if (type === 'file' || type === 'image') return <File part={part} />
@@ -109,7 +109,7 @@ function ToolPart({ name, value }: { name: string; value: Json }): JSX.Element {
 
 function File({ part }: { part: { [key: string]: Json } }): JSX.Element {
   const { mediaType, filename, size, data } = part
-  const url = isObject(data ?? null) ? (data as { url?: Json }).url : data
+  const url = isJsonObject(data ?? null) ? (data as { url?: Json }).url : data
   const told = [
     String(mediaType ?? 'file'),
     typeof size === 'number' ? formatBytes(size) : undefined,
@@ -124,9 +124,5 @@ function File({ part }: { part: { [key: string]: Json } }): JSX.Element {
 
 /** What a tool gave, out of what the library wraps around it. */
 function outputOf(output: Json): Json {
-  return isObject(output) && 'value' in output && typeof output.type === 'string' ? (output.value ?? null) : output
-}
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(output) && 'value' in output && typeof output.type === 'string' ? (output.value ?? null) : output
 }
