@@ -52,7 +52,7 @@ export class McpChild {
     const started = new McpChild(child, say)
     await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
-      throw new Error(`there is no program '${server.command}'; is it installed, and in PATH?`)
+      throw new Error(`there is no program '${server.command}'. Install it, or add its folder to PATH`)
     })
     return started
   }

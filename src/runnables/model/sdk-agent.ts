@@ -75,7 +75,8 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined, mode
       experimental_download: download,
       stopWhen,
       ...(rest.activeTools === undefined ? {} : { activeTools: [...rest.activeTools, ...clientTools] }),
-      ...(Object.keys(tools).length === 0 ? {} : { tools }),
+      // In place of the agent's own, which may be sources that have no tools now.
+      tools: Object.keys(tools).length === 0 ? undefined : tools,
       ...(stepped === undefined ? {} : { prepareStep: caller?.aroundStep(stepped) ?? stepped }),
       toolApproval: called === undefined ? approve(toolApproval) : toolApproval,
       ...(caller === undefined ? called && { prepareCall: called } : { prepareCall: caller.aroundCall(called) }),
