@@ -74,8 +74,8 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
     say(isWarning ? paint.yellow(`warning: ${terminalText(text)}`) : formatRow('model', text, paint))
   })
 
-  async function showKnowledge({ server }: Serving): Promise<void> {
-    const state = await knowledgeState(server).catch(() => undefined)
+  async function showKnowledge({ server, config }: Serving): Promise<void> {
+    const state = await knowledgeState(server, config).catch(() => undefined)
     if (state === undefined || state === knowledge) return
     knowledge = state
     say(formatRow('knowledge', state, paint))

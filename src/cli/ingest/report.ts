@@ -32,14 +32,16 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
   const startedMs = performance.now()
   let total = 0
   let done = 0
+  let pages = 0
   let chunks = 0
   let generated: readonly string[] = []
 
+  const noun = () => (pages > 0 && pages === done ? 'page' : 'file')
   const state = (): string => {
     const seconds = (performance.now() - startedMs) / 1000
     const rate = done / Math.max(seconds, 0.001)
     const left = Math.ceil((total - done) / Math.max(rate, 0.001))
-    return `files, ${count(chunks, 'chunk')}, ${Math.round(rate)}/s, ${left} s left`
+    return `${noun()}s, ${count(chunks, 'chunk')}, ${Math.round(rate)}/s, ${left} s left`
   }
 
   return {
@@ -51,6 +53,7 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
     },
     add(result) {
       done++
+      if (/^https?:/i.test(result.source)) pages++
       chunks += result.outcome === 'pruned' ? 0 : result.chunks
       counts.set(result.outcome, (counts.get(result.outcome) ?? 0) + 1)
       if (result.outcome === 'skipped') skipped.push(result)
@@ -69,7 +72,7 @@ export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions)
       })
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
       const what = dryRun ? 'would be' : `${count(chunks, 'chunk')}, ${seconds} s`
-      say(`${count(done, 'file')}, ${what}: ${words.join(', ')}.`)
+      say(`${count(done, noun())}, ${what}: ${words.join(', ')}.`)
       for (const { source, reason } of skipped) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason ?? '')}`)
       if (generated.length > 0) say(leftOut(generated).trim())
     },

@@ -51,13 +51,31 @@ export default defineConfig({ knowledge: { sources: ['notes'${more}] } })\n`
   await expect.poll(sources, { timeout }).toEqual(['notes/lamp.md'])
 }, 120_000)
 
+test('dev says of an empty knowledge base which sources of the config are still to fetch', async () => {
+  site = await openSite({})
+  project = await createProject({
+    'agent.config.ts': `import { defineConfig } from 'agentserve'
+export default defineConfig({
+  knowledge: { sources: [{ url: '${site.url}/', allowHttp: true, allowPrivate: true }] },
+})\n`,
+  })
+  const running = await serve(project, 'dev')
+  server = running
+  await expect
+    .poll(() => running.stderr(), { timeout })
+    .toMatch(/knowledge +empty; 1 source of the config to fetch: see (npx )?agentserve knowledge status\n/)
+}, 60_000)
+
 test('a crawl goes through a running server, into a new collection, and stops at Ctrl-C with exit code 130', async () => {
   site = await openSite({ '/': page('harbour', '/tide'), '/tide': page('tide') })
   project = await createProject()
   server = await serve(project, 'start')
   const flags = ['--depth', '1', '--delay', '0', '--allow-http', '--allow-private', '--collection', 'sea']
   const { code, stdout, stderr } = await command(project, ['ingest', `${site.url}/`, ...flags])
-  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('2 added') })
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/^2 pages, .*2 added/) })
+  expect((await command(project, ['ingest', `${site.url}/`])).stderr).toMatch(
+    /^1 page, .*1 skipped\.\n {2}skipped \S+: http:\S+ is not encrypted/,
+  )
   expect(await sources()).toEqual(['/', '/tide'])
   site.pages.set('/tide', page('ebb'))
   site.pages.set('/more', page('more'))
