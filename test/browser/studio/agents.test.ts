@@ -264,7 +264,7 @@ test('a workflow shows its last run as soon as it has one, and how it goes on', 
             - link "step facts , done, leads to Approve 'publish'?":
               - /url: /studio/s/ses_…/r/run_…/e/2
           - listitem:
-            - link "question Approve 'publish'? , waits":
+            - link "question Approve 'publish'? , waiting":
               - /url: /studio/s/ses_…/r/run_…/e/4"
   `)
   expect(await lookAt(page)).toEqual([])
