@@ -8,7 +8,7 @@ import { choose, is, list, settings, show, string, text } from '../../schema/fie
 import type { Defaults } from '../base/defaults.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { toContent } from '../files/results.ts'
-import { unknownTool } from '../tools/names.ts'
+import { namesUnknown, unknownTool } from '../tools/names.ts'
 import { type CheckPlace, toolSource } from '../tools/source.ts'
 import { McpConnection, type McpToolDefinition } from './connection.ts'
 import { type CheckedServer, isEndpoint, type McpServer, serverSettings } from './settings.ts'
@@ -46,7 +46,7 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
       'mcp() has `needsApproval` and `trusted`; remove one of them: all tools except the `trusted` ones need approval',
     )
   }
-  const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
+  const description = `Tools of the MCP server ${nameOf(server)}`
   const list = async (key: string, { logger, signal }: CheckPlace, { mcp }: Defaults, keep: boolean) => {
     if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
     const connection = mcp.get(server)
@@ -61,6 +61,10 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
     const record = mcp.record(server)
     const changed = await record.changed(hashes, logger, keep)
     const only = options.tools ?? mcp.find(server)?.tools
+    const chooser = options.tools === undefined ? `mcpServers.${server}` : 'mcp()'
+    const unknown = only
+      ?.filter((name) => !theirs.includes(name))
+      .map((name) => namesUnknown(`\`tools\` of ${chooser}`, name, theirs))
     const chosen = definitions.filter(({ name }) => only === undefined || only.includes(name))
     const about = ({ name }: McpToolDefinition) => ({
       name: `${key}_${name}`,
@@ -71,7 +75,15 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
         : undefined,
       needsApproval: asks(options, name),
     })
-    return { connection, record, hashes, chosen, about }
+    return { connection, record, hashes, chosen, unknown: unknown ?? [], about }
+  }
+  let told = ''
+  /** A server's tools may come and go, so a missing one fails no run. It is told once, until it is there. */
+  const tell = (unknown: readonly string[], { logger }: CheckPlace) => {
+    const reason = unknown.join(' ')
+    if (reason !== '' && reason !== told)
+      logger.warn({ mcp_server: nameOf(server), reason }, 'an agent is to use tools that an MCP server does not have')
+    told = reason
   }
   return toolSource(
     { type: 'dynamic', description },
@@ -79,7 +91,8 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
       outside: true,
       claim: (defaults) => defaults.mcp?.claim(server),
       async open(key, context, defaults) {
-        const { connection, chosen, about } = await list(key, context, defaults, true)
+        const { connection, chosen, unknown, about } = await list(key, context, defaults, true)
+        tell(unknown, context)
         const toTool = await mcpTools(connection, context)
         return chosen.map((definition) => {
           const { needsApproval, ...known } = about(definition)
@@ -99,9 +112,10 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
           }))
       },
       async check(key, at, defaults) {
-        const { record, hashes, chosen, about } = await list(key, at, defaults, false)
+        const { record, hashes, chosen, unknown, about } = await list(key, at, defaults, false)
         return {
-          from: `the MCP server ${typeof server === 'string' ? server : placeOf(server)}`,
+          from: `the MCP server ${nameOf(server)}`,
+          unknown,
           tools: chosen.map((definition) => ({ ...about(definition), tool: {} as ToolSet[string] })),
           accept: () => record.accept(hashes, at.logger),
         }
@@ -113,6 +127,10 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
 function asks({ needsApproval = false, trusted }: McpOptions, name: string): boolean {
   if (trusted !== undefined) return !trusted.includes(name)
   return typeof needsApproval === 'boolean' ? needsApproval : needsApproval.includes(name)
+}
+
+function nameOf(server: string | CheckedServer): string {
+  return typeof server === 'string' ? server : placeOf(server)
 }
 
 /** The server's name in lists and messages, without arguments and address parts that may hold a key. */
@@ -169,7 +187,7 @@ export function createMcpServers(
       throw wrong('', `There is no MCP server ${show(server)} in \`mcpServers\`; ${known}`)
     }
     if (closed) throw new AppError('run_failed', 'The MCP servers of this config have been closed.')
-    const name = typeof server === 'string' ? server : placeOf(server)
+    const name = nameOf(server)
     const key = JSON.stringify([name, resolve(root), settings, messageBytes])
     const entry = connections.get(key) ?? {
       connection: new McpConnection(name, settings, root, messageBytes),
@@ -188,7 +206,7 @@ export function createMcpServers(
     claim: (server) => void hold(server),
     get: hold,
     record(server) {
-      const name = typeof server === 'string' ? server : placeOf(server)
+      const name = nameOf(server)
       // A server of the config is identified by its name, so that new settings are no new server.
       const identity =
         dataFolder === undefined

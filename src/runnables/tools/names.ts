@@ -12,10 +12,15 @@ export function hintAt(name: string, known: readonly string[]): string {
   return `. There are ${known.slice(0, maxShown).join(', ')}${more}.`
 }
 
+/** What is wrong with a setting that names a missing tool. */
+export function namesUnknown(setting: string, name: string, known: readonly string[]): string {
+  return `${setting} names '${name}', which is none of its tools${hintAt(name, known)}`
+}
+
 /** The error for a setting of an entry that names a missing tool. */
 export function unknownTool(entry: string, setting: string, name: string, known: readonly string[]): AppError {
   return new AppError(
     'run_failed',
-    `The entry '${entry}' of \`tools\` brings no tools: ${setting} names '${name}', which is none of its tools${hintAt(name, known)}`,
+    `The entry '${entry}' of \`tools\` brings no tools: ${namesUnknown(setting, name, known)}`,
   )
 }

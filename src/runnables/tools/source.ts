@@ -47,6 +47,8 @@ export interface CheckedSource {
   /** The origin of the tools, for messages. */
   from: string
   tools: readonly SourceTool[]
+  /** A sentence for each tool that the settings choose and that is not there. */
+  unknown: readonly string[]
   /** Confirms the present descriptions of all tools. */
   accept(): Promise<void>
 }

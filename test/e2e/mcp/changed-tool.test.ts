@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command, createProject, type Project, type RunningServer, root, serve } from '../../support/program.ts'
 
 const fixture = join(root, 'test/fixtures/mcp-server.ts')
-const config = (more = '') => `
+const config = (more = '', options = '{}') => `
 import { agent, defineConfig, mcp } from 'agentserve'
 import { scriptedModel } from 'agentserve/testing'
 
@@ -15,7 +15,7 @@ const model = scriptedModel(({ text, prompt }) =>
 
 export default defineConfig({
   mcpServers: { calc: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(fixture)}], env: { ABOUT: 'about' } } },
-  agents: { counts: agent({ model, tools: { calc: mcp('calc') }, ${more} }) },
+  agents: { counts: agent({ model, tools: { calc: mcp('calc', ${options}) }, ${more} }) },
 })
 `
 
@@ -91,6 +91,25 @@ test('a name that is none of its tools is told by the run, the log and doctor in
   const found = await findings()
   expect(found.code).toBe(1)
   expect(found.tools).toMatchObject([{ state: 'wrong', message: `counts: calc: ${words}` }])
+})
+
+test('a name in `tools` that the server does not have is told once in the log, and by doctor; runs go on', async () => {
+  await server.stop()
+  await project.write('agent.config.ts', config('', "{ tools: ['add', 'pit'] }"))
+  server = await serve(project, 'start')
+  const words = "`tools` of mcp() names 'pit', which is none of its tools; did you mean 'pid'?"
+  for (const _ of [1, 2]) expect(await ask('add')).toMatchObject({ status: 'completed', content: '3' })
+  expect(server.stderr().split(words)).toHaveLength(2)
+  const found = await findings()
+  expect(found.tools).toEqual([
+    { check: 'tools', state: 'ok', message: 'counts: calc: 1 tools of the MCP server calc' },
+    {
+      check: 'tools',
+      state: 'warning',
+      message: `counts: calc: ${words}`,
+      fix: 'correct the name; the agent does without this tool',
+    },
+  ])
 })
 
 test('doctor says which entries there are when it is told of another', async () => {

@@ -12,7 +12,7 @@ export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): 
   for (const { entityId, entry, check: ask } of servedToolEntries(config)) {
     const place = `${entityId}: ${entry}`
     try {
-      const { from, tools } = await ask({ logger: silentLogger, signal })
+      const { from, tools, unknown } = await ask({ logger: silentLogger, signal })
       const changed = tools.filter(({ asks }) => asks !== undefined).map(({ own }) => own)
       if (changed.length === 0) yield ok(check, `${place}: ${tools.length} tools of ${from}`)
       else {
@@ -22,6 +22,8 @@ export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): 
           `agentserve doctor --accept-tools ${entry}, if you trust the change`,
         )
       }
+      for (const sentence of unknown)
+        yield warning(check, `${place}: ${sentence}`, 'correct the name; the agent does without this tool')
     } catch (error) {
       signal.throwIfAborted()
       yield wrong(
