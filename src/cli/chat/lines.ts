@@ -70,7 +70,11 @@ interface Outcome {
   paused: PausedRun | undefined
 }
 
-async function* messages({ message, signal, standIn }: ChatSettings, prompt: () => unknown): AsyncGenerator<string> {
+/** An empty one where files are all that is given. */
+async function* messages(
+  { message, files = [], signal, standIn }: ChatSettings,
+  prompt: () => unknown,
+): AsyncGenerator<string> {
   if (message !== undefined) {
     yield message
     return
@@ -86,6 +90,8 @@ async function* messages({ message, signal, standIn }: ChatSettings, prompt: () 
     prompt()
   }
   signal.throwIfAborted()
+  // A person who ends the input has changed their mind.
+  if (isFirst && files.length > 0 && !process.stdin.isTTY) yield ''
 }
 
 async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): Promise<Outcome> {

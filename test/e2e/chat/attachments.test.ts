@@ -74,6 +74,17 @@ test('chat and ask send files and addresses with the message', async () => {
   expect(second).toEqual([{ type: 'text', text: 'two @notes.txt' }])
 })
 
+test('chat without a line of text sends the files alone', async () => {
+  for (const input of ['', '\n \n']) {
+    const { code, stdout } = await command(project, ['chat', 'look', '--attach', 'a picture.png'], input)
+    expect({ code, parts: JSON.parse(stdout || '[]') }).toEqual({ code: 0, parts: [picture] })
+  }
+  const { stdout: events } = await run('chat', 'asks', '-m', 'go', '--json')
+  const { session_id } = JSON.parse(events.split('\n')[0] ?? '')
+  const { code, stderr } = await run('chat', 'asks', '--session', session_id, '--attach', 'notes.txt')
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("which can't have files") })
+})
+
 test.each([
   ['missing.png', "missing.png can't be attached: there is no such file."],
   ['folder', "folder can't be attached: it is a folder. Attach its files one by one."],
