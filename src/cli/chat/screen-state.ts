@@ -12,6 +12,8 @@ export interface OpenQuestion {
   /** What is typed is not shown. */
   isSecret: boolean
   takesEmpty: boolean
+  /** There is no run yet: the answers start it. */
+  startsRun?: boolean | undefined
 }
 
 export interface Screen {

@@ -41,7 +41,7 @@ export class StartForm {
   /** False where there is none. */
   open(): boolean {
     if (this.#schema === undefined || this.#open !== undefined) return false
-    this.#open = new Asking(this.#screen, this.#schema)
+    this.#open = new Asking(this.#screen, this.#schema, { startsRun: true })
     return true
   }
 

@@ -32,6 +32,7 @@ export function Status({ screen, words, isLeaving, paint }: StatusProps): ReactN
     if (isLeaving) parts.push('quits when it has ended')
     parts.push('Ctrl-C cancels')
   } else if (working) parts.push('Running', 'Ctrl-C quits')
+  else if (question?.startsRun) parts.push('The form starts the run', 'Esc goes back', 'Ctrl-C closes it')
   else if (question !== undefined) parts.push('The run needs your answer', 'Ctrl-C cancels it')
   else if (held) parts.push(`Enter sends what is queued (${queued.length})`, 'Ctrl-C takes it out')
   else parts.push(screen.startsForm ? 'Enter opens the form' : 'Enter sends', '/help', 'Ctrl-C quits')

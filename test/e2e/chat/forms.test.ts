@@ -53,9 +53,11 @@ afterAll(async () => {
 afterEach(() => terminal.close())
 
 const idle = (pty: Pty) => pty.screen().some((line) => /^Enter (?:sends|opens)/.test(line))
-const prompts = (name: string) => (pty: Pty) =>
-  pty.screen().some((line) => line.startsWith(`${name}>`)) &&
-  pty.screen().some((line) => line.startsWith('The run needs'))
+const prompts =
+  (name: string, status = 'The run needs your answer · Ctrl-C cancels it') =>
+  (pty: Pty) =>
+    pty.screen().some((line) => line.startsWith(`${name}>`)) && pty.screen().some((line) => line.startsWith(status))
+const starts = (name: string) => prompts(name, 'The form starts the run · Esc goes back · Ctrl-C closes it')
 
 async function chat(id: string): Promise<void> {
   terminal = openPty(project, ['chat', id], { columns: 80, rows: 40 })
@@ -122,10 +124,14 @@ test('starts a workflow by its form, and by a JSON object', async () => {
   terminal.send('hello\r')
   await terminal.until('publish is started by a form. Enter opens it.')
   terminal.send('\r')
-  await terminal.until(prompts('city'))
-  await fill('Bonn', 'days')
-  await fill('15', 'days', /This must be at most 14\./)
-  await fill('4', 'note')
+  await terminal.until(starts('city'))
+  terminal.send('Bonn\r')
+  await terminal.until(starts('days'))
+  terminal.send('15\r')
+  await terminal.until(/This must be at most 14\./)
+  await terminal.until(starts('days'))
+  terminal.send('4\r')
+  await terminal.until(starts('note'))
   terminal.send('\r')
   await terminal.until('Published {"city":"Bonn","days":4}')
   await terminal.until(idle)
@@ -133,7 +139,7 @@ test('starts a workflow by its form, and by a JSON object', async () => {
   await terminal.until('Published {"city":"Ulm","days":3}')
   await terminal.until(idle)
   terminal.send('\r')
-  await terminal.until(prompts('city'))
+  await terminal.until(starts('city'))
   terminal.send('\x03')
   await terminal.until(idle)
 })

@@ -9,9 +9,11 @@ const longestPrompt = 24
 export class Asking {
   readonly #screen: ChatScreen
   readonly #interview: Interview
+  readonly #startsRun: boolean
 
-  constructor(screen: ChatScreen, schema: JsonObject) {
+  constructor(screen: ChatScreen, schema: JsonObject, { startsRun = false } = {}) {
     this.#screen = screen
+    this.#startsRun = startsRun
     this.#interview = new Interview(schema)
     this.#show()
   }
@@ -44,6 +46,6 @@ export class Asking {
     if (lines.length > 0) this.#screen.say('note', lines.join('\n'))
     const short = label.replace(/ (?:\[.*\]|\(optional\))$/s, '')
     const prompt = short === '' || short.length > longestPrompt ? 'answer' : short
-    this.#screen.set({ question: { prompt, isSecret, takesEmpty: true } })
+    this.#screen.set({ question: { prompt, isSecret, takesEmpty: true, startsRun: this.#startsRun } })
   }
 }
