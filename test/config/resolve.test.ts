@@ -440,7 +440,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'knowledge.sources.0',
       { knowledge: { sources: ['git:ext::sh -c x'] } },
-      "must name a repository by an https:// address or a folder, like 'git:https://example.com/repository#main'",
+      "must name a repository by an https:// address or a folder, like 'git:https://example.com/repository#main'; a folder in it follows #: 'git:../handbook#main:docs', or 'git:../handbook#:docs' without a ref",
     ],
     [
       'knowledge.sources.0.url',

@@ -1,4 +1,4 @@
-/** A repository of git at a ref, as the config names it: `git:<repository>[#<ref>[:<folder>]]`. */
+/** A repository of git at a ref, as the config names it: `git:<repository>[#[<ref>][:<folder>]]`. */
 export interface GitAddress {
   /** An http or https address without user and password, or a folder. */
   repository: string
@@ -52,7 +52,7 @@ function repositoryOf(place: string): Repository | string {
   }
   // `ext::…` starts programs, and `host:path` is ssh. A drive of Windows is neither.
   if (place.trim() === '' || (place.includes(':') && !/^[A-Za-z]:[\\/][^:]*$/.test(place)))
-    return "must name a repository by an https:// address or a folder, like 'git:https://example.com/repository#main'"
+    return "must name a repository by an https:// address or a folder, like 'git:https://example.com/repository#main'; a folder in it follows #: 'git:../handbook#main:docs', or 'git:../handbook#:docs' without a ref"
   const name = place.replaceAll('\\', '/').replace(/\/+$/, '') || '/'
   return { repository: place, isFolder: true, user: '', password: '', name }
 }

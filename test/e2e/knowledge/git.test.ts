@@ -128,6 +128,12 @@ it('names documents by repository, ref and path, without user and password', () 
     ref: 'v1.2',
   })
   expect(address).toMatchObject({ folder: 'docs', prefix: 'git:host.test/owner/name@v1.2/' })
+  expect(parseGitAddress('git:../repo#:docs/')).toMatchObject({
+    ref: undefined,
+    folder: 'docs',
+    prefix: 'git:../repo/',
+  })
+  expect(parseGitAddress('git:../repo:docs')).toContain("a folder in it follows #: 'git:../handbook#main:docs'")
   expect(parseGitAddress('git:../repo')).toMatchObject({
     repository: '../repo',
     isFolder: true,
