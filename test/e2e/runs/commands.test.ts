@@ -18,6 +18,13 @@ import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
   agents: {
     echo: agent({ async *run({ text }) { for (const word of text.split(/(?<=\\s)/)) yield word } }),
+    quotes: agent({
+      *run() {
+        yield { type: 'source', index: 1, source: 'docs/a.md', document_id: 'd1', chunk_id: 'c1', line_start: 3, line_end: 9 }
+        yield { type: 'source', index: 2, source: 'docs/b.md', document_id: 'd2', chunk_id: 'c2', line_start: 5, line_end: 6 }
+        yield 'So it is.\\n\\n[1] docs/a.md:3'
+      },
+    }),
     fails: agent({ async run() { throw new Error('no') } }),
     tools: agent({
       async *run() {
@@ -137,6 +144,12 @@ describe('runs show', () => {
     })
     const failed = await start('fails', { input: 'x' })
     expect((await runs('show', failed.run_id)).stdout).toMatch(/error +run_failed: The agent threw an error/)
+  })
+
+  test('lists the sources that the answer does not list itself', async () => {
+    const { run_id: id } = await start('quotes', { input: 'Is it?' })
+    const { stdout } = await runs('show', id)
+    expect(stdout.match(/\[\d\] .*$/gm)).toEqual(['[1] docs/a.md:3', '[2] docs/b.md:5'])
   })
 
   test('leads to the run in the studio of the running server', async () => {

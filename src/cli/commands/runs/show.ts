@@ -5,7 +5,7 @@ import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
 import { studioLink } from '../../connect/studio-link.ts'
 import { activityLines, againLines, factsOf, usageLines } from '../../runs/facts.ts'
-import { formatSource } from '../../runs/source-line.ts'
+import { formatSource, unlisted } from '../../runs/source-line.ts'
 import { readPause, resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { printWhy } from '../../runs/why.ts'
 import { inShort } from '../../runs/writer.ts'
@@ -68,6 +68,7 @@ function formatRunDetail(
       .filter((message) => message.role === role)
       .map(({ parts }) => saidIn(parts))
       .join('\n')
+  const answer = saidBy('assistant')
   const error = run.error === null ? [] : [`error    ${terminalLine(`${run.error.code}: ${run.error.message}`)}`]
   return [
     `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
@@ -84,8 +85,8 @@ function formatRunDetail(
     ...titled('studio', studio === undefined ? [] : [terminalLine(studio)]),
     '',
     ...said('input', saidBy('user')),
-    ...said('output', saidBy('assistant')),
-    ...citedFirst(run.sources).map(formatSource),
+    ...said('output', answer),
+    ...unlisted(citedFirst(run.sources), answer).map(formatSource),
   ].join('\n')
 }
 
