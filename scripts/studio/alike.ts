@@ -1,4 +1,7 @@
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflateRaw, gzipSync } from 'node:zlib'
+
+const deflated = promisify(deflateRaw)
 
 /** A statement of a script, as the parser tells it. */
 export interface Statement {
@@ -13,18 +16,28 @@ const shared = 4
 const weight = 20
 /** Gzip refers to what is at most 32 KB before. Looking twice as far gave the smallest files. */
 const reach = 60_000
+/** Of two functions: pieces of this length tell better which of them are alike. */
+const sharedByTwo = 6
+/** After how many functions that are like it each one is tried, alone and with those that follow it. More take long and gain little. */
+const tries = 2
+const runLengths = [1, 4]
 
 /**
  * The script with its functions in another order, each after those that it has most in common with, if that is smaller when it
  * is gzipped. A function can be called before the line that declares it, so the order means nothing to a program.
  */
-export function withAlikeTogether(code: string, statements: readonly Statement[]): string {
+export async function withAlikeTogether(code: string, statements: readonly Statement[]): Promise<string> {
   const textOf = ({ start, end }: Statement) => code.slice(start, end)
   const isFunction = ({ type }: Statement) => type === 'FunctionDeclaration'
   const isImport = ({ type }: Statement) => type === 'ImportDeclaration'
-  const rest = statements.filter((one) => !isFunction(one) && !isImport(one))
-  const functions = chained(statements.filter(isFunction).map(textOf)).join('')
-  const ordered = [...statements.filter(isImport).map(textOf), functions, ...rest.map(textOf)].join('\n')
+  const lineOf = (one: Statement) => (isFunction(one) ? textOf(one) : `${textOf(one)}\n`)
+  const imports = statements.filter(isImport).map(lineOf)
+  const asTheyAre = statements.filter((one) => !isImport(one)).map(lineOf)
+  const functions = statements.filter(isFunction).map(textOf)
+  const rest = statements.filter((one) => !isFunction(one) && !isImport(one)).map(lineOf)
+  const chain = [...chained(functions), ...rest]
+  const isChainLess = (await packedLength(chain)) < (await packedLength(asTheyAre))
+  const ordered = [...imports, ...(await improved(isChainLess ? chain : asTheyAre, functions))].join('')
   return gzipSync(ordered).length < gzipSync(code).length ? ordered : code
 }
 
@@ -50,6 +63,49 @@ function chained(texts: readonly string[]): string[] {
   return chain
 }
 
+/** The lines after moves that make them smaller when they are packed: of each function, and of it with those after it, behind one like it. */
+async function improved(lines: readonly string[], functions: readonly string[]): Promise<readonly string[]> {
+  const alike = closest(functions)
+  let best = lines
+  let least = await packedLength(best)
+  for (let rank = 0; rank < tries; rank++) {
+    for (const length of runLengths) {
+      for (const text of functions) {
+        const moved = [...best]
+        const at = moved.indexOf(text)
+        const isRun = moved.slice(at, at + length).every((line) => alike.has(line))
+        const run = moved.splice(at, isRun ? length : 1)
+        const before = moved.indexOf(alike.get(text)?.[rank] ?? '')
+        if (before < 0) continue
+        moved.splice(before + 1, 0, ...run)
+        const size = await packedLength(moved)
+        if (size <= least) [best, least] = [moved, size]
+      }
+    }
+  }
+  return best
+}
+
+async function packedLength(texts: readonly string[]): Promise<number> {
+  return (await deflated(texts.join(''))).length
+}
+
+/** Of each text those that have most in common with it, the best one first. A long text has something in common with all. */
+function closest(texts: readonly string[]): Map<string, string[]> {
+  const all = texts.map((text) => ({ text, pieces: piecesOf(text, sharedByTwo) }))
+  return new Map(
+    all.map(({ text, pieces }) => {
+      const others = all.filter((other) => other.text !== text)
+      const ranked = others.map((other) => {
+        const common = other.pieces.values().filter((piece) => pieces.has(piece))
+        return { text: other.text, likeness: [...common].length / Math.sqrt(other.pieces.size + weight) }
+      })
+      ranked.sort((one, other) => other.likeness - one.likeness)
+      return [text, ranked.slice(0, tries).map((other) => other.text)]
+    }),
+  )
+}
+
 /** The text of which the largest part is within reach. */
 function best(left: ReadonlyMap<string, ReadonlySet<string>>, near: ReadonlyMap<string, number>): [string?] {
   let found: [string?] = []
@@ -71,6 +127,6 @@ function count(near: Map<string, number>, pieces: Iterable<string>, by: number):
   }
 }
 
-function piecesOf(text: string): Set<string> {
-  return new Set(Array.from({ length: text.length - shared + 1 }, (_, at) => text.slice(at, at + shared)))
+function piecesOf(text: string, length = shared): Set<string> {
+  return new Set(Array.from({ length: text.length - length + 1 }, (_, at) => text.slice(at, at + length)))
 }

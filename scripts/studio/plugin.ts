@@ -47,10 +47,12 @@ export function studioAssets(folder: string) {
       if (entry === undefined) throw new Error('the studio has no entry')
       const outside = chunks.flatMap(({ imports = [] }) => imports.filter((name) => !(name in bundle)))
       if (outside.length > 0) throw new Error(`no browser has ${outside.join(', ')}`)
-      const scripts = chunks.map(({ fileName, code = '' }) => {
-        const plain = withPlainNames(code, this.parse(code))
-        return [fileName, withAlikeTogether(plain, this.parse(plain).body)] as const
-      })
+      const scripts = await Promise.all(
+        chunks.map(async ({ fileName, code = '' }) => {
+          const plain = withPlainNames(code, this.parse(code))
+          return [fileName, await withAlikeTogether(plain, this.parse(plain).body)] as const
+        }),
+      )
       const files = new Map([[styleName, style], ...scripts])
       const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds)
       this.emitFile({
