@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type FolderOwner, maxServerFileBytes, type ServerHint, serverFileName } from '../core/access/server-file.ts'
 import { AppError } from '../core/error.ts'
@@ -8,6 +8,8 @@ import { classify } from './sqlite/failure.ts'
 export interface DataFolderLock {
   /** Lets another process own the folder. May be called twice. */
   release(): Promise<void>
+  /** Releases it, and removes what was made for it: its file, and folders that are still empty. */
+  withdraw(): Promise<void>
 }
 
 /**
@@ -17,9 +19,11 @@ export interface DataFolderLock {
  */
 export async function lockDataFolder(folder: string, owner?: FolderOwner): Promise<DataFolderLock> {
   const path = join(folder, 'lock.db')
+  const made: string[] = []
+  let isNew: boolean
   try {
-    await makeFolder(folder)
-    await (await open(path, 'a', 0o600)).close()
+    await makeFolder(folder, made)
+    isNew = await makeFile(path)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new AppError('unavailable', `The data folder '${folder}' can't be written: ${reason}.`, { cause: error })
@@ -46,6 +50,18 @@ export async function lockDataFolder(folder: string, owner?: FolderOwner): Promi
       released ??= release()
       return released
     },
+    async withdraw() {
+      try {
+        // Before the release: the file of the next owner must not be removed.
+        if (isNew) for (const file of [path, `${path}-journal`]) await rm(file, { force: true })
+        for (const one of made) await rmdir(one)
+      } catch {
+        // What can't be removed stays: why it is withdrawn matters more.
+      } finally {
+        released ??= release()
+        await released
+      }
+    },
   }
 }
 
@@ -65,16 +81,33 @@ async function ownerIn(folder: string): Promise<string> {
   }
 }
 
-// Not mkdir's `recursive`: it never ends on a file system that always answers ENOENT (/proc).
-async function makeFolder(folder: string): Promise<void> {
+/**
+ * Puts each folder that it makes before those that are around it. Not mkdir's `recursive`: it never ends on a file
+ * system that always answers ENOENT (/proc).
+ */
+async function makeFolder(folder: string, made: string[]): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
+    made.unshift(folder)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') return
     if (code !== 'ENOENT' || (await isThere(dirname(folder)))) throw error
-    await makeFolder(dirname(folder))
+    await makeFolder(dirname(folder), made)
     await mkdir(folder, { mode: 0o700 })
+    made.unshift(folder)
+  }
+}
+
+/** Whether it was missing. Throws when it can't be written. */
+async function makeFile(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'ax', 0o600)).close()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await (await open(path, 'a', 0o600)).close()
+    return false
   }
 }
 

@@ -28,6 +28,7 @@ export async function restoreArchive(options: RestoreOptions): Promise<Manifest>
   const dataFolder = resolve(options.dataFolder)
   const lock = await lockDataFolder(dataFolder)
   const building = `${dataFolder}.restore-${randomUUID().slice(0, 8)}`
+  let isRestored = false
   try {
     await assertEmpty(dataFolder)
     await removeLeft(dataFolder)
@@ -39,10 +40,11 @@ export async function restoreArchive(options: RestoreOptions): Promise<Manifest>
     }
     await syncFolders(building, manifest)
     await takePlace(building, dataFolder)
+    isRestored = true
     return manifest
   } finally {
     await rm(building, { recursive: true, force: true })
-    await lock.release()
+    await (isRestored ? lock.release() : lock.withdraw())
   }
 }
 

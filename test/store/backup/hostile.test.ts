@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ async function restore(files: Files): Promise<unknown> {
     await restoreArchive({ file: join(folder, 'changed.tar'), dataFolder, signal: new AbortController().signal })
     return 'restored'
   } catch (error) {
-    expect((await readdir(dataFolder)).filter((name) => name !== 'lock.db')).toEqual([])
+    expect(await readdir(folder)).not.toContain('restored')
     return (error as Error).message
   } finally {
     await rm(dataFolder, { recursive: true, force: true })
@@ -126,6 +126,28 @@ it.each([
   expect(await restore(files)).toMatch(
     /tables that agentserve does not create|not a database of agentserve|newer agentserve/,
   )
+})
+
+it('leaves nothing of the folders that a refused restore has made, and others as they were', async () => {
+  const file = join(folder, 'none.tar')
+  await writeFile(file, 'no archive')
+  const refused = async (dataFolder: string) => {
+    const { signal } = new AbortController()
+    await expect(restoreArchive({ file, dataFolder, signal })).rejects.toThrow(/./)
+  }
+  await refused(join(folder, 'new', 'inside', 'data'))
+  expect(await readdir(folder)).not.toContain('new')
+  const there = join(folder, 'there')
+  await mkdir(there)
+  await refused(join(there, 'data'))
+  await refused(there)
+  expect(await readdir(there)).toEqual([])
+  await writeFile(join(there, 'mine'), 'x')
+  await refused(there)
+  expect(await readdir(there)).toEqual(['mine'])
+  await writeFile(join(there, 'lock.db'), '')
+  await refused(there)
+  expect((await readdir(there)).sort()).toEqual(['lock.db', 'mine'])
 })
 
 it('refuses a session database that is damaged inside', async () => {
