@@ -75,7 +75,11 @@ const studio = defineConfig({
   // The program's build empties the folder, this one must not.
   clean: false,
   deps: { alwaysBundle: [/./] },
-  plugins: [inBrowsers('src/client/transport'), studioAssets('src/studio/style')],
+  plugins: [
+    inBrowsers('src/client/transport', 'page'),
+    inBrowsers('src/client/transport'),
+    studioAssets('src/studio/style'),
+  ],
   inputOptions: {
     // Nothing imports the entry from outside: what lazy parts share with it stays in its file.
     preserveEntrySignatures: false,
