@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { RunEvents } from '../state/run/events.ts'
@@ -142,14 +142,9 @@ interface Said {
 
 /** A message of a prompt as text: what is said as it is, calls and results as JSON. */
 function saidIn(message: Json): Said {
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
-    return { role: 'message', text: toText(message) }
+  if (!isJsonObject(message)) return { role: 'message', text: toText(message) }
   const { role, content } = message
   const parts = Array.isArray(content) ? content : [content ?? '']
-  const texts = parts.map((part) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part) && typeof part.text === 'string'
-      ? part.text
-      : toText(part),
-  )
+  const texts = parts.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : toText(part)))
   return { role: String(role), text: texts.join('\n') }
 }

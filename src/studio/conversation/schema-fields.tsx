@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import type { Field, SingleField } from '../../core/form/fields.ts'
-import type { Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
 import { pathTo, textOf } from './form-values.ts'
 
 /** What is wrong, by the id of the control. */
@@ -32,7 +32,7 @@ function labelOf({ field, name, isRequired }: FieldsProps): string {
 
 function Group(props: FieldsProps<Extract<Field, { kind: 'object' }>>): JSX.Element {
   const { field, path, initial } = props
-  const given = typeof initial === 'object' && initial !== null && !Array.isArray(initial) ? initial : {}
+  const given = isJsonObject(initial) ? initial : {}
   return (
     <fieldset class="fields">
       <legend dir="auto">{labelOf(props)}</legend>

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json.ts'
+import { isJsonObject, type Json } from '../../../core/json.ts'
 import type { RunEvent } from '../../../wire/event.ts'
 import type { RunDetail } from '../../../wire/run.ts'
 import { withoutBase64 } from '../../parts/base64.ts'
@@ -77,7 +77,7 @@ function promptOf(call: CallRecord, all: readonly CallRecord[], calls: WholeRun[
 }
 
 function messageOf(message: Json): string[] {
-  if (typeof message !== 'object' || message === null || Array.isArray(message)) return [fenced(message)]
+  if (!isJsonObject(message)) return [fenced(message)]
   const { role, content = null } = message
   const parts = Array.isArray(content) ? content : [content]
   return [`${inline(String(role))}:`, ...parts.map(partOf)]
@@ -85,7 +85,7 @@ function messageOf(message: Json): string[] {
 
 function partOf(part: Json): string {
   if (typeof part === 'string') return fenced(part)
-  if (typeof part === 'object' && part !== null && !Array.isArray(part)) {
+  if (isJsonObject(part)) {
     if (part.type === 'text' && typeof part.text === 'string') return fenced(part.text)
     if (part.type === 'data') return fenced(part.data ?? null, 'json')
   }

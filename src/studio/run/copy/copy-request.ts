@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json.ts'
+import { isJsonObject, type Json } from '../../../core/json.ts'
 import type { Part } from '../../../core/message.ts'
 import type { RunDetail } from '../../../wire/run.ts'
 
@@ -103,7 +103,7 @@ function textOf(messages: RunDetail['messages']): string {
 
 /** As itself and not as parts. */
 function isPlainInput(data: Json): boolean {
-  return typeof data === 'object' && data !== null && !Array.isArray(data) && !('parts' in data)
+  return isJsonObject(data) && !('parts' in data)
 }
 
 /** What the server keeps of a file can't be sent again: its name stays in its place. */

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { Json } from '../../../core/json.ts'
+import { isJsonObject, type Json } from '../../../core/json.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import type { EventOf } from '../../state/run/records.ts'
 
@@ -13,7 +13,7 @@ interface ToldToolsProps {
 export function ToldTools({ tools, calls }: ToldToolsProps): JSX.Element {
   if (!Array.isArray(tools) || tools.length === 0) return <p>No tools.</p>
   const told = tools.map((tool) => {
-    const about = typeof tool === 'object' && tool !== null && !Array.isArray(tool) ? tool : { name: String(tool) }
+    const about = isJsonObject(tool) ? tool : { name: String(tool) }
     const name = String(about.name ?? about.id ?? 'tool')
     return { about, name, count: calls.filter((call) => call.name === name).length }
   })
