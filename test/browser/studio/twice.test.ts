@@ -156,7 +156,7 @@ test('a double click on what asks first does not answer it, and one on what runs
   expect(saved.status).toBe(201)
   await page.getByRole('button', { name: 'Session…' }).click()
   await page.getByRole('button', { name: 'Delete…' }).dblclick()
-  await page.getByRole('group', { name: 'Delete the session' }).waitFor()
+  await page.getByRole('group', { name: 'Delete', exact: true }).waitFor()
   expect((await server.call('GET', `/api/v1/sessions/${run.session_id}`)).status).toBe(200)
   await page.goto(`${server.url}/studio/tests`)
   const { letGo, count } = await held(page, /\/dev\/tests\/run$/)
