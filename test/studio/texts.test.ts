@@ -31,7 +31,7 @@ describe('a name of a file', () => {
 
 describe('files that a server may not take', () => {
   const file = (size: number, name = 'a') => ({ name, size })
-  const limits = 'Unless it is set otherwise, a server takes 10 files of 8.0 MB, and 10.0 MB together.'
+  const limits = 'By default a server takes 10 files of 8.0 MB, and 10.0 MB together.'
   const mb = 1024 * 1024
   test('are told when they are empty', () => {
     expect(warningOf([file(1), file(0, '\u202eb.txt')])).toBe('\ufffdb.txt is empty. Servers take no empty files.')

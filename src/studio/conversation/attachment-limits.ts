@@ -12,5 +12,5 @@ export function warningOf(files: readonly { name: string; size: number }[]): str
     files.length <= usual.files && all <= usual.allBytes && files.every(({ size }) => size <= usual.fileBytes)
   return isUsual
     ? ''
-    : `Unless it is set otherwise, a server takes ${usual.files} files of ${formatBytes(usual.fileBytes)}, and ${formatBytes(usual.allBytes)} together.`
+    : `By default a server takes ${usual.files} files of ${formatBytes(usual.fileBytes)}, and ${formatBytes(usual.allBytes)} together.`
 }

@@ -123,7 +123,7 @@ function Banners({ studio }: { studio: Studio }): JSX.Element {
             <strong>The agents could not be loaded.</strong> {trouble.message}
           </p>
           {trouble.excerpt === undefined ? null : <pre>{trouble.excerpt}</pre>}
-          <p>The last good config keeps serving. This goes away when the file is mended and saved.</p>
+          <p>The last good config keeps serving.</p>
         </div>
       )}
     </>

@@ -92,7 +92,7 @@ test('a config that is broken is shown with its line over what goes on, until it
         - strong: The agents could not be loaded.
         - text: "agent.config.ts:4: agent(): \`dscription\` is not a setting; did you mean 'description'?"
       - text: "2 | export default defineConfig({ 3 | knowledge: { sources: ['hours.md'] }, > 4 | agents: { docs: agent({ knowledge: true, dscription: 'Answers from the documents.' }), slow: agent({ async *run({ signal }) { | ^ 5 | yield 'one ' 6 | await new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)))"
-      - paragraph: The last good config keeps serving. This goes away when the file is mended and saved."
+      - paragraph: The last good config keeps serving."
   `)
   // Tests load the file as it is; those that were played are still shown.
   const tests = await visit(chromium, server.url, '/studio/tests')
