@@ -87,7 +87,7 @@ async function measureRound(chromium: TestBrowser, url: string): Promise<GridTim
       ),
       compare: await timed(
         () => link.click(),
-        () => page.getByRole('region', { name: 'Turn 1: text' }).locator('ins').first().waitFor(),
+        () => page.getByRole('region', { name: 'Turn 1: content' }).locator('ins').first().waitFor(),
       ),
     }
   } finally {
