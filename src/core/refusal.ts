@@ -1,5 +1,5 @@
 import type { RunEvent } from './event.ts'
-import type { Json } from './json.ts'
+import { isJsonObject, type Json } from './json.ts'
 import { contentOf, type DataPart, type Message, type Part } from './message.ts'
 import type { RunGiven } from './run.ts'
 
@@ -44,7 +44,7 @@ export function isWithheld({ messages }: { messages: readonly Message[] }): bool
 export function areMark([part, ...more]: readonly Part[]): boolean {
   if (part?.type !== 'data' || more.length > 0) return false
   const { data } = part
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return false
+  if (!isJsonObject(data)) return false
   const entries = Object.entries(data)
   return entries.length === 1 && marks.includes(entries[0]?.[0] ?? '') && entries[0]?.[1] === true
 }

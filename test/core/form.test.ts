@@ -1,20 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { answerOf } from '../../src/core/form/answer.ts'
-import { type Field, fieldOf } from '../../src/core/form/fields.ts'
+import { fieldOf } from '../../src/core/form/fields.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-
-const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
-  type: 'object',
-  properties,
-  required,
-})
-
-function formOf(schema: JsonObject): Field {
-  const field = fieldOf(schema)
-  if (field === undefined) throw new Error('no form')
-  return field
-}
+import { formOf, objectOf } from '../support/form.ts'
 
 /** What comes of a text: the value, or what is wrong with it. */
 function fill(schema: JsonObject, text: string): { value: Json } | { problem: string } {
@@ -27,12 +16,12 @@ describe('a form of a schema', () => {
   test.each<[string, JsonObject]>([
     ['a choice between schemas', { anyOf: [{ type: 'string' }, { type: 'number' }] }],
     ['a reference', { $ref: '#/$defs/a' }],
-    ['lists of objects', { type: 'array', items: object({ a: { type: 'string' } }) }],
+    ['lists of objects', { type: 'array', items: objectOf({ a: { type: 'string' } }) }],
     ['names that are not known', { type: 'object', additionalProperties: { type: 'string' } }],
-    ['a required field that is not described', object({ a: { type: 'string' } }, ['b'])],
+    ['a required field that is not described', objectOf({ a: { type: 'string' } }, ['b'])],
     ['two types', { type: ['string', 'null'] }],
     ['no type', {}],
-    ['one inside', object({ a: { not: { type: 'string' } } })],
+    ['one inside', objectOf({ a: { not: { type: 'string' } } })],
   ])('is not there for %s', (_what, schema) => {
     expect(fieldOf(schema)).toBeUndefined()
   })

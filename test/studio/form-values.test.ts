@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Field, fieldOf, type SingleField } from '../../src/core/form/fields.ts'
+import type { SingleField } from '../../src/core/form/fields.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { filledIn, pathTo, textOf } from '../../src/studio/conversation/form-values.ts'
-
-const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
-  type: 'object',
-  properties,
-  required,
-})
-
-function formOf(schema: JsonObject): Field {
-  const field = fieldOf(schema)
-  if (field === undefined) throw new Error('no form')
-  return field
-}
+import { formOf, objectOf } from '../support/form.ts'
 
 /** What a browser would have of the form, by the names of its controls. */
 function given(schema: JsonObject, entries: [string, string][]): Json | undefined {
@@ -56,7 +45,7 @@ test('what is filled in is what zod takes', () => {
 })
 
 test('an optional object and an optional list that nobody touched are not sent, needed ones are', () => {
-  const schema = object({ a: object({ b: { type: 'string' } }), c: { type: 'array', items: { type: 'string' } } })
+  const schema = objectOf({ a: objectOf({ b: { type: 'string' } }), c: { type: 'array', items: { type: 'string' } } })
   expect(given(schema, [['answer/a/b', '']])).toEqual({})
   expect(given({ ...schema, required: ['a', 'c'] }, [['answer/a/b', '']])).toEqual({ a: {}, c: [] })
 })
@@ -71,7 +60,7 @@ test('a form of one field gives its value, a date with a time in UTC', () => {
 test('names with a slash are no paths', () => {
   expect(pathTo('a/b', 'answer')).not.toBe(pathTo('b', pathTo('a', 'answer')))
   const text = { type: 'string' } as const
-  const value = given(object({ 'a/b': text, a: object({ b: text }) }), [
+  const value = given(objectOf({ 'a/b': text, a: objectOf({ b: text }) }), [
     [pathTo('a/b', 'answer'), 'one'],
     ['answer/a/b', 'two'],
   ])
