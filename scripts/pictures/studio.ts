@@ -5,6 +5,7 @@ import { type Script, type ScriptedAnswer, scriptedModel } from '../../src/testi
 import type { TestBrowser } from '../../test/support/browser/browser.ts'
 import { nothingWrong, visit } from '../../test/support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../test/support/server.ts'
+import { replayPicture } from './studio-replay.ts'
 import { testsPicture } from './studio-tests.ts'
 import { watchPicture } from './studio-watch.ts'
 
@@ -60,6 +61,7 @@ type Scene = (typeof scenes)[keyof typeof scenes]
 
 export const studioSizes: Readonly<Record<string, { width: number; height: number }>> = {
   ...Object.fromEntries(Object.entries(scenes).map(([name, { viewport }]) => [name, viewport])),
+  'studio-replay.png': desk,
   'studio-tests.png': desk,
   'studio-watch.png': desk,
 }
@@ -74,6 +76,8 @@ export async function studioPictures(chromium: TestBrowser): Promise<Record<stri
     const places = await play(server)
     const pictures: Record<string, Uint8Array> = {}
     for (const [name, scene] of Object.entries(scenes)) pictures[name] = await take(chromium, server, places, scene)
+    const sessionId = places.conversation.replace('/s/', '')
+    pictures['studio-replay.png'] = await replayPicture(chromium, server, sessionId, desk)
     pictures['studio-tests.png'] = await testsPicture(chromium, desk)
     pictures['studio-watch.png'] = await watchPicture(chromium, desk)
     return pictures
