@@ -35,7 +35,7 @@ export interface Answer {
 export async function startServer(
   config: ServerConfig = {},
   entities: Record<string, object> = {},
-  { withTests = false, schedules = {} }: { withTests?: boolean; schedules?: UserConfig['schedules'] } = {},
+  { withTests = false, ...given }: { withTests?: boolean } & Pick<UserConfig, 'schedules' | 'prices'> = {},
 ): Promise<RunningTestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-'))
   if (config.sessionStorage === undefined) await emptyDatabase('sessions', join(folder, 'agentserve.db'))
@@ -48,7 +48,7 @@ export async function startServer(
     vectorDb: { type: 'lancedb', baseUrl: join(folder, 'knowledge') },
     ...config,
   }
-  const user = { server: settings, agents: {}, schedules }
+  const user = { server: settings, agents: {}, ...given }
   const root = withTests ? folder : process.cwd()
   const loadConfig = async () => ({ root, file: undefined, user: { agents: all } as UserConfig })
   const server = composeServer(resolveConfig({ user, root, purpose: 'library', parts: configParts }), {
