@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { moveFocus } from '../parts/layout/list-focus.ts'
 import { useListening } from '../state/listening.ts'
 import type { Studio } from '../state/studio.ts'
@@ -38,17 +38,9 @@ export function AgentsPage({ studio }: { studio: Studio }): JSX.Element | null {
 }
 
 function Names({ studio, agentId }: { studio: Studio; agentId: string | undefined }): JSX.Element {
-  const list = useRef<HTMLElement>(null)
   const agents = studio.agents.value
   return (
-    <nav
-      class="names library-list"
-      aria-label="Agents"
-      ref={list}
-      onKeyDown={(event) => {
-        moveFocus(event, [...(list.current?.querySelectorAll('a') ?? [])])
-      }}
-    >
+    <nav class="names library-list" aria-label="Agents" onKeyDown={(event) => moveFocus(event, 'a')}>
       {kinds.map((kind) => {
         const own = agents.filter((agent) => agent.kind === kind)
         return own.length === 0 ? null : (
@@ -81,7 +73,7 @@ function Opened({ studio, agentId }: { studio: Studio; agentId: string }): JSX.E
   const [opened] = useState(
     () =>
       new OpenedAgent(studio.client, agentId, {
-        config: studio.me.value?.can.config === true,
+        config: studio.can('config'),
         sessions: studio.may('sessions'),
       }),
   )

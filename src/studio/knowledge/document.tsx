@@ -43,7 +43,7 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
         <h3 dir="auto" ref={heading} tabIndex={-1}>
           {state === 'gone' ? 'Document' : title}
         </h3>
-        {document === undefined || state === 'gone' || studio.me.value?.can.knowledge !== true ? null : (
+        {document === undefined || state === 'gone' || !studio.can('knowledge') ? null : (
           <Confirm
             verb="Delete"
             problem={problem}
@@ -99,20 +99,13 @@ function About({ document }: { document: Document }): JSX.Element {
 }
 
 function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): JSX.Element {
-  const list = useRef<HTMLOListElement>(null)
   const { query, documentId, chunkId } = address
   const chunks = opened.chunks.value
   const count = opened.document.value?.chunk_count ?? chunks.length
   return (
     <>
       <h4>{counted(count, 'passage')}</h4>
-      <ol
-        class="chunks"
-        ref={list}
-        onKeyDown={(event) => {
-          moveFocus(event, [...(list.current?.querySelectorAll('a') ?? [])])
-        }}
-      >
+      <ol class="chunks" onKeyDown={(event) => moveFocus(event, 'a')}>
         {chunks.map((chunk) => (
           <li key={chunk.chunk_id} value={chunk.chunk_index + 1}>
             <a

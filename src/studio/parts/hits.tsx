@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../wire/search.ts'
 import { formatLines, formatScore } from './format.ts'
 import { moveFocus } from './layout/list-focus.ts'
@@ -41,7 +41,6 @@ type Column = readonly [name: string, cellOf: (hit: Hit) => string | undefined]
 
 /** Why these passages: a row for each hit, with its rank and score in each list. `j`, `k` and arrows go from hit to hit. */
 export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
-  const body = useRef<HTMLTableSectionElement>(null)
   const [place, setPlace] = useState(0)
   const active = Math.min(place, hits.length - 1)
   const hasNumbers = hits.some(({ number }) => number !== undefined)
@@ -53,11 +52,6 @@ export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
     ['Words found', ({ words }) => words],
   ]
   const shown = columns.filter(([, cellOf]) => hits.some((hit) => cellOf(hit) !== undefined))
-  const onKeyDown = (event: KeyboardEvent) => {
-    // The brackets go to another step of the run.
-    if (event.key !== '[' && event.key !== ']')
-      moveFocus(event, [...(body.current?.querySelectorAll<HTMLElement>('.link') ?? [])])
-  }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
     <div class="wide hits" role="group" aria-label={label} tabIndex={0}>
@@ -78,7 +72,7 @@ export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
             ))}
           </tr>
         </thead>
-        <tbody ref={body} onKeyDown={onOpen === undefined ? undefined : onKeyDown}>
+        <tbody onKeyDown={(event) => moveFocus(event, '.link')}>
           {hits.map((hit, at) => (
             <Fragment key={hit.id}>
               <tr class={hit.isDimmed ? 'untold' : undefined} aria-current={hit.id === opened ? 'true' : undefined}>

@@ -17,7 +17,6 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
   const text = address.page === 'search' ? address.text : ''
   const search = useMemo(() => new MessageSearch(studio.impatientClient), [studio])
   const field = useRef<HTMLInputElement>(null)
-  const results = useRef<HTMLOListElement>(null)
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   /** What was typed, as far as the address has it. */
   const shown = useRef('')
@@ -51,7 +50,7 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
       onKeyDown={(event) => {
         // In the field only the arrow that leads out of it.
         if (event.target === field.current && event.key !== 'ArrowDown') return
-        moveFocus(event, [...(results.current?.querySelectorAll('a') ?? [])])
+        moveFocus(event, 'a')
       }}
     >
       <h2>Search</h2>
@@ -101,7 +100,7 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
         </button>
       ) : null}
       {hits.length === 0 ? null : (
-        <ol class="hits" ref={results}>
+        <ol class="hits">
           {hits.map((hit) => (
             <li key={hit.message_id}>
               <Hit studio={studio} hit={hit} />

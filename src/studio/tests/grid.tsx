@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ProjectTest } from '../../wire/saved-test.ts'
 import { moveFocus } from '../parts/layout/list-focus.ts'
 import { Moment } from '../parts/moment.tsx'
@@ -20,7 +20,6 @@ const atOnce = 300
 
 /** A row for each test, a column for each run, the newest first. `j`, `k` and arrows go from row to row. */
 export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.Element {
-  const body = useRef<HTMLTableSectionElement>(null)
   const [most, setMost] = useState(atOnce)
   const now = project.now.value
   const kept = project.kept.value
@@ -71,13 +70,7 @@ export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.
             ))}
           </tr>
         </thead>
-        <tbody
-          ref={body}
-          onKeyDown={(event) => {
-            if (event.key !== '[' && event.key !== ']')
-              moveFocus(event, [...(body.current?.querySelectorAll('a') ?? [])])
-          }}
-        >
+        <tbody onKeyDown={(event) => moveFocus(event, 'a')}>
           {rows.slice(0, most).map(({ name, entity, problem }) => (
             <tr key={name} aria-current={name === opened ? 'true' : undefined}>
               <td>
