@@ -39,7 +39,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const hits = isSearch ? passagePairs(events.all, []).flatMap(([hit]) => hit ?? []) : []
   const model = events.all.find((event) => event.type === 'model_call_start')
   const agentId = run.value?.entity_id
-  const mayRead = model !== undefined && studio.me.value?.can.config === true
+  const mayRead = model !== undefined && studio.can('config')
   // Without it, the field says that they are as they are.
   const { value: own = '' } = useRead(mayRead ? agentId : undefined, async (signal) => {
     const { config } = await studio.client.agents.get(agentId ?? '', { include: 'config', signal })
@@ -83,7 +83,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
           <textarea name="output" rows={3} dir="auto" defaultValue={toText(output)} />
         </label>
       ) : null}
-      {step?.kind === 'model' && step.callId !== undefined && studio.me.value?.can.prompts === true ? (
+      {step?.kind === 'model' && step.callId !== undefined && studio.can('prompts') ? (
         <MessagesField key={step.callId} studio={studio} runId={opened.runId} callId={step.callId} />
       ) : null}
       {model?.type === 'model_call_start' ? (

@@ -23,7 +23,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   const isNarrow = useNarrow()
   const [tab, setTab] = useState<'Diff' | 'A' | 'B'>('Diff')
   if (a === undefined) return null
-  if (studio.me.value?.can.again !== true) {
+  if (!studio.can('again')) {
     return (
       <div class="middle">
         <h2>This key can’t repeat runs here</h2>
@@ -101,7 +101,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
                   Watch file saves
                 </button>
               ) : null}
-              {mayKeep && studio.me.value?.can.tests === true ? (
+              {mayKeep && studio.can('tests') ? (
                 <SaveTest
                   studio={studio}
                   sessionId={async () => (await client.runs.keep(b.runId, 'fork')).session_id}

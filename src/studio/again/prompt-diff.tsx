@@ -20,7 +20,7 @@ export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | nul
   const calls = [a, b].map(({ events }) => events.records.calls)
   const count = Math.max(...calls.map(({ length }) => length))
   const [chosen, setChosen] = useState(1)
-  if (count === 0 || studio.me.value?.can.prompts !== true) return null
+  if (count === 0 || !studio.can('prompts')) return null
   const [idA, idB] = calls.map((ofRun) => ofRun[chosen - 1]?.callId)
   return (
     <Part title="Prompt">

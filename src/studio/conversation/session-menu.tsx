@@ -37,7 +37,7 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
       <Export studio={studio} sessionId={sessionId} />
       <Files key={sessionId} studio={studio} sessionId={sessionId} onClose={onClose} />
       <Facts studio={studio} sessionId={sessionId} />
-      {studio.me.value?.can.tests === true ? <SaveTest studio={studio} sessionId={sessionId} /> : null}
+      {studio.can('tests') ? <SaveTest studio={studio} sessionId={sessionId} /> : null}
       <Delete studio={studio} conversation={conversation} onClose={onClose} />
     </Dialog>
   )

@@ -19,7 +19,7 @@ export function KnowledgePage({ studio }: { studio: Studio }): JSX.Element | nul
 export type KnowledgeAddress = Extract<Address, { page: 'knowledge' }>
 
 function Columns({ studio, address }: { studio: Studio; address: KnowledgeAddress }): JSX.Element {
-  const isOperator = studio.me.value?.can.config === true
+  const isOperator = studio.can('config')
   const [base] = useState(() => new KnowledgeBase(studio.client, isOperator))
   useLayoutEffect(() => base.show(address), [base, address])
   useListening(studio, base)
@@ -38,7 +38,7 @@ function Columns({ studio, address }: { studio: Studio; address: KnowledgeAddres
   return (
     <div class="library" data-depth={depth}>
       <h2 class="hidden">Knowledge</h2>
-      <StatusLine base={base} mayWrite={studio.me.value?.can.knowledge === true} />
+      <StatusLine base={base} mayWrite={studio.can('knowledge')} />
       <DocumentList studio={studio} base={base} address={address} />
       <Query studio={studio} base={base} address={address} />
       {opened === undefined ? null : (

@@ -26,7 +26,7 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   const seq = address.page === 'chats' && address.inside === undefined ? address.seq : undefined
   const isStep = opened.events.steps.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
   const again =
-    isOver && studio.me.value?.can.again === true
+    isOver && studio.can('again')
       ? ({ page: 'again', runId, tries: [], from: isStep ? seq : undefined } as const)
       : undefined
   const mayWatch = isOver && studio.canWatch

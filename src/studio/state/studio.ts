@@ -3,6 +3,7 @@ import type { Attachment } from '../../client/attachments.ts'
 import type { PageClient } from '../../client/page.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import type { LiveEvent } from '../../wire/live.ts'
+import type { Me } from '../../wire/me.ts'
 import type { ResumeRequest, RunRequest } from '../../wire/run.ts'
 import type { Address } from './address.ts'
 import { Chats } from './chats.ts'
@@ -107,6 +108,11 @@ export class Studio {
   /** Whether the key has the scope. Without keys everybody has. */
   may(scope: Scope): boolean {
     return this.me.value?.scopes.includes(scope) === true
+  }
+
+  /** Whether the server allows it to the key. */
+  can(what: keyof Me['can']): boolean {
+    return this.me.value?.can[what] === true
   }
 
   /** With the key that was kept, or none. */
@@ -218,7 +224,7 @@ export class Studio {
 
   /** Saves of files are noticed by `dev` alone. */
   get canWatch(): boolean {
-    return this.me.value?.can.again === true && this.me.value.mode === 'dev'
+    return this.can('again') && this.me.value?.mode === 'dev'
   }
 
   /** Shows what saves of files change, in this turn too. */

@@ -112,7 +112,7 @@ function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.E
             It needs the scope <code>{needed}</code>.
           </p>
         </div>
-      ) : page?.can !== undefined && !studio.me.value?.can[page.can] ? (
+      ) : page?.can !== undefined && !studio.can(page.can) ? (
         <div class="middle">
           <h2>No {page.can} here</h2>
           <p>

@@ -67,7 +67,7 @@ function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
   const others = Object.entries(pages).flatMap(([page, { tab, scope, can }]) =>
-    tab === undefined || (scope && !studio.may(scope)) || (can && !studio.me.value?.can[can]) ? [] : [{ page, tab }],
+    tab === undefined || (scope && !studio.may(scope)) || (can && !studio.can(can)) ? [] : [{ page, tab }],
   )
   const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
   const to = (page: string): Address =>

@@ -16,7 +16,7 @@ export async function copyAs(
   if (kind === 'id') return runId
   const run = await studio.client.runs.get(runId)
   if (kind === 'markdown') {
-    const calls = studio.me.value?.can.prompts === true ? await readCalls(studio, runId) : undefined
+    const calls = studio.can('prompts') ? await readCalls(studio, runId) : undefined
     return toMarkdown({ run, events, calls, link: location.href })
   }
   const asked: Asked = {

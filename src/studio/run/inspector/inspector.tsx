@@ -33,7 +33,7 @@ interface InspectorProps {
 export function Inspector(props: InspectorProps): JSX.Element {
   const { studio, runId, events, step, onView, onEvents } = props
   const { records } = events
-  const mayPrompts = studio.me.value?.can.prompts === true
+  const mayPrompts = studio.can('prompts')
   const call = step.kind === 'model' ? records.callOf(step.callId) : undefined
   const before = call === undefined ? undefined : records.calls[call.number - 2]
   const isOver = step.endMs !== undefined

@@ -64,9 +64,8 @@ const neighbours = 1
 
 async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal): Promise<Text> {
   const { studio, hit } = from
-  const me = studio.me.value
   let why = 'Texts of passages are for keys with the scope knowledge:read.'
-  if (me?.scopes.includes('knowledge:read') === true) {
+  if (studio.may('knowledge:read')) {
     try {
       return await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
     } catch (error) {
@@ -75,7 +74,7 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
     }
   }
   if (hit.told === false) throw new Error(`${why} The model was not told it.`)
-  if (me?.can.prompts !== true) throw new Error(`${why} Prompts are for keys with the scope prompts.`)
+  if (!studio.can('prompts')) throw new Error(`${why} Prompts are for keys with the scope prompts.`)
   const content = await readInPrompt(from, signal)
   if (content === undefined) throw new Error(`${why} No prompt of the run has its text.`)
   return { content, before: [], after: [], why }

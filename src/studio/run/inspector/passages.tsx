@@ -47,7 +47,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
   const { query, results, fit, abstained, skipped = [] } = search
   const [isTrying, setTrying] = useState(false)
   const { problem, attempt } = useAttempt()
-  const mayAgain = studio.me.value?.can.again === true
+  const mayAgain = studio.can('again')
   const without = (chunkId: string) =>
     attempt(async () => {
       const from = search.seq
