@@ -17,14 +17,16 @@ interface Edit {
 }
 
 /**
- * The script with plain names in place of private ones, which the compiler has looked after, and without the fields that have no
- * value yet. Throws when a plain name could mean something else.
+ * The script with plain names in place of private ones, which the compiler has looked after, without the fields that have no
+ * value yet, and with one variable for each `void 0`. Throws when a plain name could mean something else.
  */
 export function withPlainNames(code: string, program: Node): string {
   const edits: Edit[] = []
+  const nothing = freeName(code)
   walk(program, undefined, (node, parent) => {
     if (node.type === 'ClassBody') assertDistinct(node)
-    if (isEmptyField(node)) edits.push({ start: node.start, end: node.end, text: '' })
+    if (isVoid(node)) edits.push({ start: node.start, end: node.end, text: nothing })
+    else if (isEmptyField(node)) edits.push({ start: node.start, end: node.end, text: '' })
     else if (node.type === 'PrivateIdentifier' && parent !== undefined && !isEmptyField(parent)) {
       if (parent.type === 'BinaryExpression') throw new Error('a private name is asked for by `in`')
       // After `get` and `async` it would be one word with it.
@@ -35,13 +37,28 @@ export function withPlainNames(code: string, program: Node): string {
       throw new Error('a class that extends another has private names, which the other one may have too')
     }
   })
-  let result = ''
+  let result = edits.some(({ text }) => text === nothing) ? `var ${nothing};` : ''
   let end = 0
   for (const edit of edits.sort((one, other) => one.start - other.start)) {
     result += code.slice(end, edit.start) + edit.text
     end = edit.end
   }
   return result + code.slice(end)
+}
+
+/** A name of two letters that is nowhere in the script. */
+function freeName(code: string): string {
+  const words = new Set(code.match(/[\w$]+/g))
+  const letters = [...'etnriaosclduABCDEFGHIJKLMNOPQRSTUVWXYZ_']
+  const name = letters.flatMap((one) => letters.map((other) => one + other)).find((pair) => !words.has(pair))
+  if (name === undefined) throw new Error('the script has all short names')
+  return name
+}
+
+/** `void 0`, and not `void` before what does something. */
+function isVoid(node: Node): boolean {
+  const { operator, argument } = node as Node & { operator?: string; argument?: Node }
+  return node.type === 'UnaryExpression' && operator === 'void' && argument?.type === 'Literal'
 }
 
 function isEmptyField(node: Node): node is Field {

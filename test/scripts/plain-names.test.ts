@@ -31,6 +31,11 @@ test.each([
   expect(() => plain(code)).toThrow()
 })
 
+test('what has no value is one variable', () => {
+  const code = plain('const e=`void 0`;function t(n){return n===void 0?e:void 0}void t()')
+  expect(code).toMatch(/^var (\w\w);const e=`void 0`;function t\(n\)\{return n===\1\?e:\1\}void t\(\)$/)
+})
+
 test('a text and a regular expression with the sign stay', () => {
   const code = 'const a=`#e;`,d=/#e;/;'
   expect(plain(code)).toBe(code)
