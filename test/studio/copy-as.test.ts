@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withoutBase64 } from '../../src/studio/parts/base64.ts'
+import { withoutBase64 } from '../../src/core/text/base64.ts'
 import { fenced, toMarkdown } from '../../src/studio/run/copy/copy-markdown.ts'
 import { toTypeScript, toUseChat } from '../../src/studio/run/copy/copy-request.ts'
 import { RunEvents } from '../../src/studio/state/run/events.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { RunSteps } from '../../src/core/steps/steps.ts'
 import { layOut } from '../../src/studio/parts/layout/graph-layout.ts'
 import { aggregated, graphOf, type RunGraphData } from '../../src/studio/run/graph-of-run.ts'
-import { RunSteps } from '../../src/studio/state/run/steps.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
 type Body = Record<string, unknown>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { formatScore } from '../../src/core/text/format.ts'
 import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
 import { gapOf } from '../../src/studio/parts/blocks.ts'
-import { formatLines, formatScore, safeName } from '../../src/studio/parts/format.ts'
+import { formatLines, safeName } from '../../src/studio/parts/format.ts'
 
 describe('of a very long text', () => {
   test('the middle waits to be asked for', () => {

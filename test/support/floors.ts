@@ -27,7 +27,14 @@ const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
   core: {
     rooms: [],
-    folders: ['again knowledge cluster scoring triggers', 'events', 'text form markdown', 'access memory entity', '.'],
+    folders: [
+      'steps',
+      'again knowledge cluster scoring triggers',
+      'events',
+      'text form markdown',
+      'access memory entity',
+      '.',
+    ],
   },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },

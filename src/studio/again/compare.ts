@@ -1,9 +1,9 @@
 import { isJsonObject, type Json } from '../../core/json.ts'
+import type { EventOf } from '../../core/steps/records.ts'
+import type { Cost } from '../../core/steps/step.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { RunEvents } from '../state/run/events.ts'
-import type { EventOf } from '../state/run/records.ts'
-import type { Cost } from '../state/run/step.ts'
 
 /** What is compared of a run, as far as it is known. */
 export interface RunFacts {

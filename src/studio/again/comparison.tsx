@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { Status } from '../parts/status.tsx'
 import type { OpenedRun } from '../state/opened-run.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { Waiting } from '../conversation/waiting.tsx'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import { CompactList } from '../run/compact.tsx'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCost, formatMs } from '../parts/format.ts'
+import { formatCost, formatMs } from '../../core/text/format.ts'
 import { Status } from '../parts/status.tsx'
 import { isEnded } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { Json } from '../../core/json.ts'
+import { counted } from '../../core/text/format.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
-import { counted } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 
 type Tool = Agent['tools'][number] | AgentConfig['tools'][number]

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { isResumable } from '../../core/run.ts'
-import { counted } from '../parts/format.ts'
+import { counted } from '../../core/text/format.ts'
 import type { Address } from '../state/address.ts'
 import { useAttempt } from '../state/attempt.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Message } from '../../core/message.ts'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { Markdown } from '../parts/markdown.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Status } from '../parts/status.tsx'

@@ -1,9 +1,9 @@
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { Message } from '../../core/message.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Session } from '../../wire/session.ts'
-import { formatBytes } from '../parts/format.ts'
 import { LiveAnswer } from '../state/conversation.ts'
 import { RunEvents } from '../state/run/events.ts'
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { counted } from '../../core/text/format.ts'
 import type { Document } from '../../wire/knowledge.ts'
-import { counted } from '../parts/format.ts'
 import { placeAfter } from '../parts/layout/list-keys.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'
 import type { Studio } from '../state/studio.ts'

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { counted, formatBytes, formatCount } from '../../core/text/format.ts'
 import type { KnowledgeStatus } from '../../wire/knowledge.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { counted, formatBytes, formatCount } from '../parts/format.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
 const embedders = ['static', 'lexical', 'transformers', 'openai']

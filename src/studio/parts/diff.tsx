@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { diffAnswers } from '../../core/text/answer-diff.ts'
-import { formatCount } from './format.ts'
+import { formatCount } from '../../core/text/format.ts'
 
 /** Nobody reads on, and the page has to answer meanwhile. */
 const longest = 50_000

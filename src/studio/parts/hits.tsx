@@ -1,7 +1,8 @@
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { formatScore } from '../../core/text/format.ts'
 import type { SearchAnswer } from '../../wire/search.ts'
-import { formatLines, formatScore } from './format.ts'
+import { formatLines } from './format.ts'
 import { moveFocus } from './layout/list-focus.ts'
 
 /** A passage that a search found, and why it stands where it stands. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
-import { isBase64 } from './base64.ts'
+import { isBase64 } from '../../core/text/base64.ts'
 import { CopyButton } from './copy.tsx'
 import { LongText } from './long-text.tsx'
 

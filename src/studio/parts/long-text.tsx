@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { withoutBase64 } from './base64.ts'
-import { formatBytes } from './format.ts'
+import { withoutBase64 } from '../../core/text/base64.ts'
+import { formatBytes } from '../../core/text/format.ts'
 
 const first = 4000
 /** In characters: with megabytes of text in one place, a page stops answering. */

@@ -2,9 +2,9 @@ import { Component, type ComponentChildren, createContext, type JSX } from 'prea
 import { useContext, useRef, useState } from 'preact/hooks'
 import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
 import { BlockSplitter } from '../../core/text/blocks.ts'
+import { formatCount } from '../../core/text/format.ts'
 import { gapOf } from './blocks.ts'
 import { Code } from './code.tsx'
-import { formatCount } from './format.ts'
 
 const longestAddress = 200
 /** Longer code is shown in pieces. */

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Usage } from '../../core/run.ts'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { type Cost, sumCost, sumUsage } from '../../core/steps/step.ts'
+import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
+import { usageInWords } from '../../core/text/usage.ts'
 import { Icon } from '../parts/icon.tsx'
-import { usageInWords } from '../parts/usage.ts'
-import { type Cost, sumCost, sumUsage } from '../state/run/step.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
 import { kinds, stateOf, tookMs } from './words.ts'
 

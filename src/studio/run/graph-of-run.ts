@@ -1,5 +1,5 @@
+import type { RunSteps, Step } from '../../core/steps/steps.ts'
 import type { GraphEdge, GraphNode } from '../parts/layout/graph-layout.ts'
-import type { RunSteps, Step } from '../state/run/steps.ts'
 
 export interface RunGraphData {
   nodes: GraphNode[]

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { Step } from '../state/run/step.ts'
+import type { Step } from '../../core/steps/step.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface InsideProps {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCount, formatMs } from '../parts/format.ts'
+import { formatCount, formatMs } from '../../core/text/format.ts'
 import type { Replayed } from '../state/replayed.ts'
 
 const speeds = [1, 2, 4]

@@ -1,9 +1,9 @@
 import { Component, type JSX } from 'preact'
 import type { Usage } from '../../core/run.ts'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import type { Cost, Step } from '../../core/steps/steps.ts'
+import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
+import { usageInWords } from '../../core/text/usage.ts'
 import { Icon } from '../parts/icon.tsx'
-import { usageInWords } from '../parts/usage.ts'
-import type { Cost, Step } from '../state/run/steps.ts'
 import type { TimeScale } from '../state/run/time-scale.ts'
 import { costInWords, kinds, stateOf } from './words.ts'
 

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import type { JSX, RefObject } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { formatMs } from '../parts/format.ts'
+import { formatMs } from '../../core/text/format.ts'
 import { placeAfter } from '../parts/layout/list-keys.ts'
 import { useNarrow } from '../parts/layout/narrow.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'

@@ -1,6 +1,6 @@
-import { formatCost } from '../parts/format.ts'
+import type { Cost, Step, StepKind } from '../../core/steps/steps.ts'
+import { formatCost } from '../../core/text/format.ts'
 import type { IconName } from '../parts/icon.tsx'
-import type { Cost, Step, StepKind } from '../state/run/steps.ts'
 
 export const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> = {
   run: ['run', 'run'],

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { counted } from '../../core/text/format.ts'
 import type { MessageHit } from '../../wire/message.ts'
-import { counted } from '../parts/format.ts'
 import { moveFocus } from '../parts/layout/list-focus.ts'
 import { Moment } from '../parts/moment.tsx'
 import type { Studio } from '../state/studio.ts'

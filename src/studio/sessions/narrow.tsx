@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type RunStatus, runStatuses } from '../../core/run.ts'
-import { formatCount } from '../parts/format.ts'
+import { formatCount } from '../../core/text/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { statusMarks } from '../parts/status.tsx'
 import type { Filter } from '../state/address.ts'

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { formatAge, formatCost } from '../parts/format.ts'
+import { formatCost } from '../../core/text/format.ts'
+import { formatAge } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { statusMarks } from '../parts/status.tsx'
 import type { SessionRow as Row } from '../state/session-pages.ts'

@@ -1,10 +1,10 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
+import { type Cost, type Pause, type Step, sumCost } from '../../core/steps/step.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { messageOf } from './message-of.ts'
 import { RunEvents } from './run/events.ts'
-import { type Cost, type Pause, type Step, sumCost } from './run/step.ts'
 
 /** A step where it stands among all that are shown, or a line about the steps of a run that are not there. */
 export interface Row {

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { counted } from '../parts/format.ts'
+import { counted } from '../../core/text/format.ts'
 import type { Shown } from './page.tsx'
 import type { ProjectTests } from './project-tests.ts'
 import { Rebuild } from './rebuild.tsx'

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import { counted, formatMs, formatScore } from '../../core/text/format.ts'
 import { Diff } from '../parts/diff.tsx'
-import { counted, formatMs, formatScore } from '../parts/format.ts'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
 import type { Studio } from '../state/studio.ts'
 import { outcomeOf } from './outcome.tsx'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCost, formatCount, formatScore } from '../parts/format.ts'
+import { formatCost, formatCount, formatScore } from '../../core/text/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { KeptResult } from './project-tests.ts'
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import { counted } from '../../core/text/format.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { counted } from '../parts/format.ts'
 import type { ProjectTests } from './project-tests.ts'
 
 /** Makes what the agents do now the expectation of these tests. Asks first. */

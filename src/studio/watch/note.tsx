@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCount } from '../parts/format.ts'
+import { formatCount } from '../../core/text/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Studio } from '../state/studio.ts'
 import { watcherOf } from './watcher.ts'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { formatCount } from '../parts/format.ts'
+import { formatCount } from '../../core/text/format.ts'
 import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
 import { mostPins } from '../state/kept/pins.ts'

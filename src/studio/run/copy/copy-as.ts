@@ -1,5 +1,5 @@
+import type { TracedCall } from '../../../core/events/trace.ts'
 import type { OpenedRun } from '../../state/opened-run.ts'
-import type { TracedCall } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
 import { toMarkdown } from './copy-markdown.ts'
 import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'

@@ -1,12 +1,13 @@
+import type { RunEvent } from '../../../core/event.ts'
+import type { TracedCall } from '../../../core/events/trace.ts'
 import { isJsonObject, type Json } from '../../../core/json.ts'
-import type { RunEvent } from '../../../wire/event.ts'
+import { factsOf } from '../../../core/steps/facts.ts'
+import type { CallRecord } from '../../../core/steps/records.ts'
+import type { Step } from '../../../core/steps/steps.ts'
+import { withoutBase64 } from '../../../core/text/base64.ts'
+import { formatBytes, formatCost, formatMs, formatScore } from '../../../core/text/format.ts'
 import type { RunDetail } from '../../../wire/run.ts'
-import { withoutBase64 } from '../../parts/base64.ts'
-import { formatBytes, formatCost, formatMs, formatScore } from '../../parts/format.ts'
 import type { RunEvents } from '../../state/run/events.ts'
-import type { CallRecord, TracedCall } from '../../state/run/records.ts'
-import type { Step } from '../../state/run/steps.ts'
-import { factsOf } from '../inspector/facts.ts'
 
 export interface WholeRun {
   run: RunDetail

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
+import type { RunEvent } from '../../../core/event.ts'
 import type { Json } from '../../../core/json.ts'
 import type { Part } from '../../../core/message.ts'
-import type { RunEvent } from '../../../wire/event.ts'
+import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../../../core/steps/records.ts'
+import type { Step } from '../../../core/steps/steps.ts'
+import { formatBytes } from '../../../core/text/format.ts'
 import { CopyButton } from '../../parts/copy.tsx'
-import { formatBytes } from '../../parts/format.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
-import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../../state/run/records.ts'
-import type { Step } from '../../state/run/steps.ts'
 
 interface GaveProps {
   step: Step

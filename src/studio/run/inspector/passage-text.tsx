@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { toHits } from '../../../core/again/passages.ts'
 import type { Json } from '../../../core/json.ts'
+import type { EventOf } from '../../../core/steps/records.ts'
 import { LongText } from '../../parts/long-text.tsx'
 import { hasStatus } from '../../state/message-of.ts'
 import type { RunEvents } from '../../state/run/events.ts'
-import type { EventOf } from '../../state/run/records.ts'
 import type { Studio } from '../../state/studio.ts'
 import { useRead } from '../../state/use-read.ts'
 

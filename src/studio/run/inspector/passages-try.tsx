@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { EventOf } from '../../../core/steps/records.ts'
 import type { SearchAnswer } from '../../../wire/search.ts'
 import { Hits, toHit, whereOf } from '../../parts/hits.tsx'
 import { SearchFields } from '../../parts/search-fields.tsx'
 import { useAttempt } from '../../state/attempt.ts'
-import type { EventOf } from '../../state/run/records.ts'
 import { searchOf } from '../../state/search-of.ts'
 import type { Studio } from '../../state/studio.ts'
 

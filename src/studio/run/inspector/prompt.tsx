@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { isJsonObject, type Json } from '../../../core/json.ts'
-import { formatBytes, formatCount } from '../../parts/format.ts'
+import { formatBytes, formatCount } from '../../../core/text/format.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import type { TracedCall } from '../../../core/events/trace.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import type { TracedCall } from '../../state/run/records.ts'
 
 /** Which model was called, and how. */
 export function Settings({ call }: { call: TracedCall }): JSX.Element {

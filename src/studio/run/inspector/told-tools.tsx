@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { isJsonObject, type Json } from '../../../core/json.ts'
+import type { EventOf } from '../../../core/steps/records.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import type { EventOf } from '../../state/run/records.ts'
 
 interface ToldToolsProps {
   tools: Json

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PageClient } from '../../../client/page.ts'
+import type { TracedCall } from '../../../core/events/trace.ts'
 import type { Json } from '../../../core/json.ts'
+import type { CallRecord } from '../../../core/steps/records.ts'
 import { messageOf } from '../../state/message-of.ts'
-import type { CallRecord, TracedCall } from '../../state/run/records.ts'
 
 /** What a model was told, and the messages of the call before. Undefined while it is read. */
 export type Told = { call: TracedCall; before: Json } | { error: string } | undefined

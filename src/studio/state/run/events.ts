@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
+import { StepRecords } from '../../../core/steps/records.ts'
+import { RunSteps } from '../../../core/steps/steps.ts'
 import type { RunEvent } from '../../../wire/event.ts'
-import { StepRecords } from './records.ts'
-import { RunSteps } from './steps.ts'
 
 /** A run's events as they come, with all that is drawn of them. Each event is folded once. */
 export class RunEvents {

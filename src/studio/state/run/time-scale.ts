@@ -1,4 +1,4 @@
-import type { Pause } from './step.ts'
+import type { Pause } from '../../../core/steps/step.ts'
 
 export interface TimeScale {
   /** Where a time stands, in percent of the width. */

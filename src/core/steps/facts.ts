@@ -1,8 +1,8 @@
-import type { RunEvent } from '../../../wire/event.ts'
-import { formatCost, formatCount, formatMs } from '../../parts/format.ts'
-import { usageInShort } from '../../parts/usage.ts'
-import { decisionAbout, type EventOf, type StepRecords } from '../../state/run/records.ts'
-import type { Step } from '../../state/run/steps.ts'
+import type { RunEvent } from '../event.ts'
+import { formatCost, formatCount, formatMs } from '../text/format.ts'
+import { usageInShort } from '../text/usage.ts'
+import { decisionAbout, type EventOf, type StepRecords } from './records.ts'
+import type { Step } from './steps.ts'
 
 type Of<Type extends RunEvent['type']> = EventOf<Type> | undefined
 

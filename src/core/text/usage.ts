@@ -1,4 +1,4 @@
-import type { Usage } from '../../core/run.ts'
+import type { Usage } from '../run.ts'
 import { formatCount } from './format.ts'
 
 /** `1,204 tokens in (1,000 cached), 96 out (20 reasoning)`. */

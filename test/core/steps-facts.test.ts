@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { factsOf } from '../../src/studio/run/inspector/facts.ts'
+import { factsOf } from '../../src/core/steps/facts.ts'
 import { RunEvents } from '../../src/studio/state/run/events.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 

@@ -1,10 +1,7 @@
-import { addToParts, type Part } from '../../../core/message.ts'
-import type { RunEvent } from '../../../wire/event.ts'
-import type { RunTrace } from '../../../wire/run-trace.ts'
+import type { RunEvent } from '../event.ts'
+import { addToParts, type Part } from '../message.ts'
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
-
-export type TracedCall = RunTrace['calls'][number]
 
 /** What a model call gave, and what was found for it. */
 export interface CallRecord {

@@ -1,6 +1,6 @@
-import { memberToolName } from '../../../core/again/plan.ts'
-import type { Usage } from '../../../core/run.ts'
-import type { RunEvent } from '../../../wire/event.ts'
+import { memberToolName } from '../again/plan.ts'
+import type { RunEvent } from '../event.ts'
+import type { Usage } from '../run.ts'
 import { change, inShort, type Pause, type RunTotals, type Step, type StepKind, sumUsage } from './step.ts'
 
 export type { Cost, Pause, RunTotals, Step, StepKind } from './step.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { sumCost, sumUsage } from '../../src/core/steps/step.ts'
 import { RunEvents } from '../../src/studio/state/run/events.ts'
-import { sumCost, sumUsage } from '../../src/studio/state/run/step.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
 const began = Date.parse('2026-01-01T00:00:00.000Z')

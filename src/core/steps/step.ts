@@ -1,6 +1,6 @@
-import type { Json } from '../../../core/json.ts'
-import type { RunStatus, Usage } from '../../../core/run.ts'
-import type { RunEvent } from '../../../wire/event.ts'
+import type { RunEvent } from '../event.ts'
+import type { Json } from '../json.ts'
+import type { RunStatus, Usage } from '../run.ts'
 
 export type StepKind = 'run' | 'search' | 'model' | 'tool' | 'step' | 'wait' | 'end'
 export type Cost = NonNullable<Extract<RunEvent, { type: 'model_call_end' }>['cost']>
