@@ -4,7 +4,7 @@ import type { A2AStreamEvent } from '../wire/protocols/a2a.ts'
 import type { Connection, OpenAnswer } from './transport/connection.ts'
 import { ServerError, withRun } from './transport/error.ts'
 import { isPassing } from './transport/retry.ts'
-import { parseEvent, readStream, reconnectWaitMs } from './transport/stream.ts'
+import { readEvents, reconnectWaitMs } from './transport/stream.ts'
 
 export interface FollowTaskOptions {
   /** The stream as it was opened. */
@@ -12,7 +12,6 @@ export interface FollowTaskOptions {
   runId: string | undefined
   /** Maximum number of reconnects in a row after the stream was cut. */
   reconnects: number
-  silenceMs: number
   signal: AbortSignal | undefined
   /** Sends the same message again. The reply starts from its beginning. */
   reopen: () => Promise<OpenAnswer>
@@ -33,8 +32,7 @@ export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2
     try {
       answer ??= await options.reopen()
       let position = 0
-      for await (const message of readStream(answer, options.silenceMs, connection.name)) {
-        const event = parseEvent<A2AStreamEvent>(message, connection.name)
+      for await (const { event } of readEvents<A2AStreamEvent>(answer, connection)) {
         if (event.type === 'content') {
           const seen = seenChars - position
           position += event.content.length

@@ -9,7 +9,7 @@ import type {
   A2ATask,
 } from '../wire/protocols/a2a.ts'
 import { followTask } from './a2a-stream.ts'
-import { toRpcRefusal } from './transport/a2a-error.ts'
+import { rpcRefusalOf } from './transport/a2a-error.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { parse } from './transport/json.ts'
 import { newKey } from './transport/key.ts'
@@ -57,7 +57,7 @@ export interface A2AClient {
   stream(input: A2AInput, options?: A2AStreamOptions): Promise<A2AStream>
 }
 
-export function createA2AClient(connection: Connection, prefix: string, silenceMs: number): A2AClient {
+export function createA2AClient(connection: Connection, prefix: string): A2AClient {
   const { name } = connection
   const toCall = (method: A2AMethod, input: A2AInput, options: A2ACallOptions | undefined) =>
     ({
@@ -70,13 +70,13 @@ export function createA2AClient(connection: Connection, prefix: string, silenceM
       // The messageId makes a second try the same request.
       repeat: 'safe',
       long: true,
-      refusal: toRpcRefusal(name),
+      refusal: rpcRefusalOf,
     }) as const
 
   return {
     async send(input, options) {
-      const { text } = await connection.text(toCall('sendMessage', input, options))
-      return parse<A2ASuccess>(text, name).result.task
+      const { text } = await connection.whole(toCall('sendMessage', input, options))
+      return parse<A2ASuccess>(text(), name).result.task
     },
     async stream(input, options) {
       const call = toCall('streamMessage', input, options)
@@ -87,7 +87,6 @@ export function createA2AClient(connection: Connection, prefix: string, silenceM
         answer,
         runId,
         reconnects: continues ? (options?.reconnects ?? defaultReconnects) : 0,
-        silenceMs,
         signal: options?.signal,
         reopen: () => connection.open(call),
         connection,

@@ -35,7 +35,7 @@ export function createAdminClient(connection: Connection, prefix: string): Admin
         return linesOf(body, end, connection.name)
       },
       async erase(userId, options) {
-        await connection.text({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe', long: true })
+        await connection.whole({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe', long: true })
       },
       facts: createFactsClient(connection, prefix),
     },

@@ -7,6 +7,7 @@ import type { RunAnswer, RunStream } from './run-result.ts'
 import type { RunStreams } from './run-stream.ts'
 import type { StreamOptions } from './runs.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import { toMultipart } from './transport/multipart.ts'
 
 /** The input of a run. The method decides how it is answered. */
 export type RunInput = Omit<RunRequest, 'stream' | 'background'> & {
@@ -34,7 +35,14 @@ export interface AgentsClient {
 }
 
 /** Without what waits for the answer. */
-export type PageAgentsClient = Omit<AgentsClient, 'run' | 'stream'>
+export interface PageAgentsClient extends Omit<AgentsClient, 'run' | 'stream' | 'background'> {
+  /** Files have the name and the type that the browser knows. */
+  background(
+    agentId: string,
+    input: Omit<RunInput, 'files'> & { files?: readonly File[] | undefined },
+    options?: KeyedOptions,
+  ): Promise<RunAccepted>
+}
 
 export function createPageAgentsClient(connection: Connection, prefix: string): PageAgentsClient {
   const { path, of } = pathsOf(prefix)
@@ -42,8 +50,14 @@ export function createPageAgentsClient(connection: Connection, prefix: string): 
     list: (kind, options) => connection.get(path, options, { kind }),
     get: (agentId: string, { include, ...options }: CallOptions & { include?: 'config' } = {}) =>
       connection.get<Agent & { config: AgentConfig }>(of(agentId), options, { include }),
-    async background(agentId, input, options) {
-      return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
+    async background(agentId, { files = [], ...input }, options) {
+      const path = `${of(agentId)}/run`
+      const body = { ...input, background: true }
+      if (files.length === 0) return connection.send(path, { ...options, body })
+      const form = new FormData()
+      form.set('request', JSON.stringify(body))
+      for (const file of files) form.append('file', file)
+      return connection.send(path, { ...options, raw: await toMultipart(form) })
     },
   }
 }
@@ -52,6 +66,9 @@ export function createAgentsClient(connection: Connection, prefix: string, strea
   const { of } = pathsOf(prefix)
   return {
     ...createPageAgentsClient(connection, prefix),
+    async background(agentId, input, options) {
+      return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
+    },
     async run(agentId, input, options) {
       const call = { ...options, long: true, ...(await toBody(input)) }
       return withData(await connection.send<RunResult>(`${of(agentId)}/run`, call))

@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { FilePart, Part } from '../core/message.ts'
 import type { RunRequest } from '../wire/run.ts'
 import type { Call } from './transport/connection.ts'
-import { type FormFile, toMultipart } from './transport/multipart.ts'
+import { toMultipart } from './transport/multipart.ts'
 
 /** A file, its bytes, or the http(s) address from which the server or the model's provider reads it. */
 export type Attachment = Blob | AttachedBytes | AttachedUrl
@@ -31,17 +31,20 @@ export async function toBody<REQUEST extends RunRequest>(
   const { files = [], ...body } = request
   if (files.length === 0) return { body }
   const linked: FilePart[] = []
-  const sent: FormFile[] = []
+  const sent: AttachedBytes[] = []
   for (const [place, file] of files.entries()) {
     if (typeof file !== 'object' || file === null) throw wrongFile(place)
-    if (file instanceof Blob) sent.push(toFormFile({ bytes: file }))
+    if (file instanceof Blob) sent.push({ bytes: file })
     else if ('url' in file) linked.push(toPart(file))
-    else if (file.bytes instanceof Blob || file.bytes instanceof Uint8Array) sent.push(toFormFile(file))
+    else if (file.bytes instanceof Blob || file.bytes instanceof Uint8Array) sent.push(file)
     else throw wrongFile(place)
   }
   const whole = linked.length === 0 ? body : { ...body, input: { parts: [...partsOf(body.input), ...linked] } }
   if (sent.length === 0) return { body: whole }
-  return { raw: await toMultipart({ request: JSON.stringify(whole) }, sent) }
+  const form = new FormData()
+  form.set('request', JSON.stringify(whole))
+  for (const file of sent) addFile(form, file)
+  return { raw: await toMultipart(form) }
 }
 
 function partsOf(input: RunRequest['input']): readonly Part[] {
@@ -52,13 +55,11 @@ function toPart({ url, media_type, name }: AttachedUrl): FilePart {
   return { type: 'file', media_type, ...(name !== undefined && { name }), url }
 }
 
-function toFormFile({ bytes, name, media_type }: AttachedBytes): FormFile {
+function addFile(form: FormData, { bytes, name, media_type }: AttachedBytes): void {
   const own = bytes instanceof Blob ? { name: nameOf(bytes), type: bytes.type } : { name: undefined, type: '' }
-  return {
-    bytes,
-    name: name ?? own.name ?? 'file',
-    mediaType: media_type ?? (own.type === '' ? unknownType : own.type),
-  }
+  const content = bytes instanceof Blob ? bytes : new Uint8Array(bytes)
+  const type = media_type ?? (own.type === '' ? unknownType : own.type)
+  form.append('file', new Blob([content], { type }), name ?? own.name ?? 'file')
 }
 
 function nameOf(blob: Blob): string | undefined {

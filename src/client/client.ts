@@ -65,18 +65,24 @@ export function clientOver(
   name: string,
   options: Omit<ClientOptions, 'url' | 'fetch' | 'transport'>,
 ): Client {
-  const { client, connection, prefix, silenceMs, events } = openPageClient(transport, name, options)
+  const headers = lowerNames(options.headers)
+  const { client, connection, prefix, events } = openPageClient(transport, name, { ...options, headers })
   const streams = createRunStreams(connection, prefix, events)
   return {
     ...client,
-    live: (options) => openLive(connection, prefix, silenceMs, options),
+    live: (options) => openLive(connection, prefix, options),
     agents: createAgentsClient(connection, prefix, streams),
     sessions: createSessionsClient(connection, prefix),
     runs: withRenamed(createRunsClient(connection, prefix, streams.follow)),
-    knowledge: createKnowledgeClient(connection, prefix, silenceMs),
+    knowledge: createKnowledgeClient(connection, prefix),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? '/health'),
     schedules: createSchedulesClient(connection, prefix),
-    a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
+    a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a'),
   }
+}
+
+/** Lower-case names, so that no header is sent twice. */
+function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -17,8 +17,8 @@ export function createFactsClient(connection: Connection, prefix: string): Facts
     list: (userId, options) => connection.get(of(userId), options),
     async delete(userId, factId, options) {
       const path = `${of(userId)}/${encodeURIComponent(factId)}`
-      await connection.text({ ...options, method: 'DELETE', path, repeat: 'never' })
+      await connection.whole({ ...options, method: 'DELETE', path, repeat: 'never' })
     },
-    deleteAll: (userId, options) => connection.json({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe' }),
+    deleteAll: (userId, options) => connection.delete(of(userId), options, 'safe'),
   }
 }

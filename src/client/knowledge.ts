@@ -18,7 +18,7 @@ import type { SearchAnswer } from '../wire/search.ts'
 import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
 import { toMultipart } from './transport/multipart.ts'
-import { parseEvent, readStream } from './transport/stream.ts'
+import { readEvents } from './transport/stream.ts'
 
 export interface SearchSettings {
   /** 1–100, default 10. */
@@ -73,11 +73,7 @@ export interface DocumentsClient {
 /** Without what adds documents. */
 export type PageKnowledgeClient = Omit<KnowledgeClient, 'config' | 'ingest' | 'ingestMany'>
 
-export function createPageKnowledgeClient(
-  connection: Connection,
-  prefix: string,
-  silenceMs: number,
-): PageKnowledgeClient {
+export function createPageKnowledgeClient(connection: Connection, prefix: string): PageKnowledgeClient {
   const path = `${prefix}/knowledge`
   const documentPath = (documentId: string) => `${path}/documents/${encodeURIComponent(documentId)}`
   return {
@@ -94,8 +90,7 @@ export function createPageKnowledgeClient(
         long: true,
       })
       try {
-        for await (const message of readStream(answer, silenceMs, connection.name)) {
-          const event = parseEvent<ReindexEvent>(message, connection.name)
+        for await (const { event } of readEvents<ReindexEvent>(answer, connection)) {
           if (event.type === 'done') return event.status
           if (event.type === 'error') throw toStreamedError(event.error)
           const { type: _type, ...now } = event
@@ -113,16 +108,15 @@ export function createPageKnowledgeClient(
     documents: {
       list: (filter, options) => connection.list(`${path}/documents`, filter, options),
       get: (documentId, options) => connection.get(documentPath(documentId), options),
-      delete: (documentId, options) =>
-        connection.json({ ...options, method: 'DELETE', path: documentPath(documentId), repeat: 'never' }),
+      delete: (documentId, options) => connection.delete(documentPath(documentId), options),
     },
   }
 }
 
-export function createKnowledgeClient(connection: Connection, prefix: string, silenceMs: number): KnowledgeClient {
+export function createKnowledgeClient(connection: Connection, prefix: string): KnowledgeClient {
   const path = `${prefix}/knowledge`
   return {
-    ...createPageKnowledgeClient(connection, prefix, silenceMs),
+    ...createPageKnowledgeClient(connection, prefix),
     config: (options) => connection.get(`${path}/config`, options),
     async ingest(content, settings = {}, options) {
       const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
@@ -137,8 +131,10 @@ function toForm(
   { bytes, filename, mediaType }: Extract<IngestContent, { bytes: Uint8Array }>,
   settings: IngestSettings,
 ): Promise<{ bytes: Uint8Array; mediaType: string }> {
-  const fields = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]],
-  )
-  return toMultipart(Object.fromEntries(fields), [{ bytes, name: filename, mediaType }])
+  const form = new FormData()
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined) form.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  }
+  form.append('file', new Blob([new Uint8Array(bytes)], { type: mediaType ?? '' }), filename)
+  return toMultipart(form)
 }

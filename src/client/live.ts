@@ -4,7 +4,7 @@ import { pause } from '../runtime/abort.ts'
 import type { LiveEvent } from '../wire/live.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { isPassing } from './transport/retry.ts'
-import { defaultReconnects, parseEvent, readStream, reconnectWaitMs } from './transport/stream.ts'
+import { defaultReconnects, readEvents, reconnectWaitMs } from './transport/stream.ts'
 
 export interface LiveOptions extends CallOptions {
   /** Runs whose events come too: their ids, or for each the number of the last event that is known. */
@@ -36,56 +36,37 @@ const maxFollowed = 200
 /** Runs that are known at the same time; those that are over are forgotten first. */
 const maxKnown = 1_000
 
-/** The events of one connection, until it is cut, also repeats of those that were asked for. `reconnects` means nothing. */
-export function readLive(
-  connection: Connection,
-  prefix: string,
-  silenceMs: number,
-  options: LiveOptions = {},
-): LiveStream {
-  const { follow = [], followSessions = [], children, includePrompts, signal, timeoutMs } = options
-  let { lastEventId } = options
-
-  async function* read(): AsyncGenerator<LiveEvent, void, void> {
-    const answer = await connection.open({
-      signal,
-      timeoutMs,
-      method: 'GET',
-      path: `${prefix}/live`,
-      query: {
-        follow:
-          placesOf(follow)
-            .map((place) => place.join(':'))
-            .join() || undefined,
-        follow_sessions: followSessions.join() || undefined,
-        children,
-        include: includePrompts ? 'prompts' : undefined,
-      },
-      headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
-      repeat: 'safe',
-    })
-    for await (const message of readStream(answer, silenceMs, connection.name)) {
-      const event = parseEvent<LiveEvent>(message, connection.name)
-      lastEventId = message.id || lastEventId
-      yield event
-    }
-    throw new AppError('unavailable', 'The live stream ended.')
-  }
-
-  return {
-    [Symbol.asyncIterator]: () => read(),
-    get lastEventId() {
-      return lastEventId
-    },
-  }
+/** What one connection of a live stream is asked for. */
+export interface LiveRequest extends Omit<LiveOptions, 'follow' | 'reconnects'> {
+  /** For each run the number of the last event that is known. */
+  follow: Readonly<Record<string, number>>
 }
 
-export function openLive(
+/** The events of one connection with their ids, until it is cut, also repeats of those that were asked for. */
+export async function* readLive(
   connection: Connection,
   prefix: string,
-  silenceMs: number,
-  options: LiveOptions = {},
-): LiveStream {
+  { follow, followSessions, children, includePrompts, lastEventId, ...options }: LiveRequest,
+): AsyncGenerator<{ event: LiveEvent; id: string | undefined }> {
+  const places = Object.entries(follow).map((place) => place.join(':'))
+  const answer = await connection.open({
+    ...options,
+    method: 'GET',
+    path: `${prefix}/live`,
+    query: {
+      follow: places.join() || undefined,
+      follow_sessions: followSessions?.join() || undefined,
+      children,
+      include: includePrompts ? 'prompts' : undefined,
+    },
+    headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+    repeat: 'safe',
+  })
+  yield* readEvents<LiveEvent>(answer, connection)
+  throw new AppError('unavailable', 'The live stream ended.')
+}
+
+export function openLive(connection: Connection, prefix: string, options: LiveOptions = {}): LiveStream {
   const { reconnects = defaultReconnects, signal } = options
   const places = new Map<string, Place>()
   for (const [runId, seq] of placesOf(options.follow)) places.set(runId, { seq, isOver: false })
@@ -93,10 +74,10 @@ export function openLive(
 
   async function* read(): AsyncGenerator<LiveEvent, void, void> {
     for (let failures = 0; ; failures++) {
-      const stream = readLive(connection, prefix, silenceMs, { ...options, follow: toFollow(places), lastEventId })
+      const stream = readLive(connection, prefix, { ...options, follow: toFollow(places), lastEventId })
       try {
-        for await (const event of stream) {
-          lastEventId = stream.lastEventId
+        for await (const { event, id } of stream) {
+          lastEventId = id || lastEventId
           // An event of a run that came before.
           if (event.type === 'run_event' && !isNew(places, event.event)) continue
           failures = 0

@@ -3,7 +3,7 @@ import { createPageAgentsClient, type PageAgentsClient } from './agents.ts'
 import type { Client, ClientOptions } from './client.ts'
 import { createFactsClient, type FactsClient } from './facts.ts'
 import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge.ts'
-import { readLive } from './live.ts'
+import { type LiveRequest, readLive } from './live.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 import { createRunsClient, type RunsClientOver } from './runs.ts'
 import { createPageSchedulesClient, type PageSchedulesClient } from './schedules.ts'
@@ -18,7 +18,7 @@ export interface PageClient extends Pick<Client, 'tests' | 'me' | 'close'> {
   agents: PageAgentsClient
   users: { facts: FactsClient }
   /** One connection: it is not opened again when it is cut. */
-  live: Client['live']
+  live(request: LiveRequest): ReturnType<typeof readLive>
   sessions: PageSessionsClient
   knowledge: PageKnowledgeClient
   schedules: PageSchedulesClient
@@ -29,43 +29,43 @@ interface Opened {
   client: PageClient
   connection: Connection
   prefix: string
-  silenceMs: number
   events: RunEvents
 }
 
 type Settings = Pick<ClientOptions, 'apiKey' | 'headers' | 'timeoutMs' | 'retries' | 'silenceMs' | 'prefix'>
 
-/** A client for a page, and what other clients of the same server are made of. `name`: of the server, in errors. */
+/**
+ * A client for a page, and what other clients of the same server are made of. `name`: of the server, in errors. The names of
+ * `headers` are in lower case.
+ */
 export function openPageClient(transport: OpenTransport, name: string, options: Settings): Opened {
   const { apiKey: key, headers, timeoutMs = 30_000, retries = 2, silenceMs = 60_000, prefix = '/api/v1' } = options
   const connection = new Connection({
     transport: transport.send,
     name,
     key,
-    headers: lowerNames(headers),
+    headers,
     timeoutMs,
+    silenceMs,
     retries,
   })
-  const events = createRunEvents(connection, prefix, silenceMs)
+  const events = createRunEvents(connection, prefix)
   const client: PageClient = {
     agents: createPageAgentsClient(connection, prefix),
     users: { facts: createFactsClient(connection, prefix) },
     sessions: createPageSessionsClient(connection, prefix),
-    runs: createRunsClient(connection, prefix, events.follow),
-    knowledge: createPageKnowledgeClient(connection, prefix, silenceMs),
-    tests: createTestsClient(connection, prefix, silenceMs),
+    runs: createRunsClient(connection, prefix, async (runId, after, call) =>
+      events.read(runId, await events.open(runId, after, call), after, call),
+    ),
+    knowledge: createPageKnowledgeClient(connection, prefix),
+    tests: createTestsClient(connection, prefix),
     schedules: createPageSchedulesClient(connection, prefix),
     me: (options) => readMe(connection, prefix, options),
-    live: (options) => readLive(connection, prefix, silenceMs, options),
+    live: (request) => readLive(connection, prefix, request),
     close() {
       connection.close()
       return transport.close()
     },
   }
-  return { client, connection, prefix, silenceMs, events }
-}
-
-/** Lower-case names, so that no header is sent twice. */
-function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return { client, connection, prefix, events }
 }

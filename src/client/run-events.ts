@@ -3,27 +3,20 @@ import type { StreamOptions } from './runs.ts'
 import type { Connection, OpenAnswer } from './transport/connection.ts'
 import { defaultReconnects, followRun } from './transport/stream.ts'
 
-export interface OpenRun {
-  runId: string
-  sessionId: string | undefined
-  answer: OpenAnswer
-}
-
 /** How the events of runs are read. */
 export interface RunEvents {
   /** Opens the events of a run after a number. */
   open(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer>
   /** The events of an open run, to the final one. Leaving the loop has no effect on the run. */
-  read(run: OpenRun, after: number, options: StreamOptions): AsyncGenerator<RunEvent, void, void>
-  /** Both. */
-  follow(runId: string, after: number, options: StreamOptions): Promise<AsyncGenerator<RunEvent, void, void>>
+  read(runId: string, answer: OpenAnswer, after: number, options: StreamOptions): AsyncGenerator<RunEvent, void, void>
 }
 
-export function createRunEvents(connection: Connection, prefix: string, silenceMs: number): RunEvents {
+export function createRunEvents(connection: Connection, prefix: string): RunEvents {
   function open(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer> {
+    const { signal, timeoutMs } = options
     return connection.open({
-      signal: options.signal,
-      timeoutMs: options.timeoutMs,
+      signal,
+      timeoutMs,
       method: 'GET',
       path: `${prefix}/runs/${encodeURIComponent(runId)}/events`,
       query: toQuery(options),
@@ -34,24 +27,14 @@ export function createRunEvents(connection: Connection, prefix: string, silenceM
     })
   }
 
-  function read({ runId, answer }: OpenRun, after: number, options: StreamOptions) {
-    const { reconnects = defaultReconnects, signal } = options
-    const reopen = (from: number) => open(runId, from, options)
-    return followRun({ answer, runId, after, reconnects, silenceMs, signal, reopen, connection })
-  }
-
   return {
     open,
-    read,
-    async follow(runId, after, options) {
-      const answer = await open(runId, after, options)
-      return read(openRunOf(runId, answer), after, options)
+    read(runId, answer, after, options) {
+      const { reconnects = defaultReconnects, signal } = options
+      const reopen = (from: number) => open(runId, from, options)
+      return followRun({ answer, runId, after, reconnects, signal, reopen, connection })
     },
   }
-}
-
-export function openRunOf(runId: string, answer: OpenAnswer): OpenRun {
-  return { runId, sessionId: answer.headers['x-session-id'], answer }
 }
 
 export function toQuery({ includePrompts }: StreamOptions) {

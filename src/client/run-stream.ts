@@ -2,15 +2,21 @@ import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunInput } from './agents.ts'
 import { toBody } from './attachments.ts'
-import { type OpenRun, openRunOf, type RunEvents, toQuery } from './run-events.ts'
+import { type RunEvents, toQuery } from './run-events.ts'
 import { type RunStream, toRunStream } from './run-result.ts'
 import type { StreamOptions } from './runs.ts'
 import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
-import { ServerError } from './transport/error.ts'
+import { ServerError, withRun } from './transport/error.ts'
 import { newKey } from './transport/key.ts'
 import { isAtWork } from './transport/retry.ts'
 
 const cancelMs = 5000
+
+interface OpenRun {
+  runId: string
+  sessionId: string | undefined
+  answer: OpenAnswer
+}
 
 export interface RunStreams {
   start(path: string, input: RunInput, options: StreamOptions & KeyedOptions): Promise<RunStream>
@@ -24,7 +30,7 @@ export function createRunStreams(connection: Connection, prefix: string, events:
     const body = { reason: 'client_disconnected' }
     const path = `${prefix}/runs/${encodeURIComponent(runId)}/cancel`
     const call = { timeoutMs: cancelMs, method: 'POST', path, body, repeat: 'never' } as const
-    await connection.text(call).catch(() => {})
+    await connection.whole(call).catch(() => {})
   }
 
   /** Opens the run that this call starts, or that an earlier call with the same key has started. */
@@ -51,6 +57,16 @@ export function createRunStreams(connection: Connection, prefix: string, events:
     if (runId !== undefined) await cancel(runId)
   }
 
+  /** Errors have the id of the run. */
+  async function* readRun({ runId, answer }: OpenRun, after: number, options: StreamOptions): AsyncGenerator<RunEvent> {
+    try {
+      yield* events.read(runId, answer, after, options)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      throw withRun(error, runId)
+    }
+  }
+
   return {
     async start(path, input, options) {
       const { signal, timeoutMs, idempotencyKey = newKey() } = options
@@ -69,7 +85,7 @@ export function createRunStreams(connection: Connection, prefix: string, events:
       signal?.throwIfAborted()
       try {
         const run = await openRun(call, options)
-        const read = events.read(run, 0, options)
+        const read = readRun(run, 0, options)
         return toRunStream(run, ours ? leaving(read, signal, () => cancel(run.runId)) : read)
       } catch (error) {
         if (ours && (signal?.aborted || isOwnTimeout(error))) await cancelUnseen(call)
@@ -78,9 +94,13 @@ export function createRunStreams(connection: Connection, prefix: string, events:
     },
     async follow(runId, after, options) {
       const run = openRunOf(runId, await events.open(runId, after, options))
-      return toRunStream(run, events.read(run, after, options))
+      return toRunStream(run, readRun(run, after, options))
     },
   }
+}
+
+function openRunOf(runId: string, answer: OpenAnswer): OpenRun {
+  return { runId, sessionId: answer.headers['x-session-id'], answer }
 }
 
 function toOpenRun(answer: OpenAnswer, name: string): OpenRun {

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Health, Readiness } from '../wire/health.ts'
 import type { Me } from '../wire/me.ts'
-import type { CallOptions, Connection } from './transport/connection.ts'
+import type { Call, CallOptions, Connection } from './transport/connection.ts'
+import { errorOf, type Refusal, refusalOf } from './transport/error.ts'
 
 /** The server itself. */
 export interface ServerClient {
@@ -25,15 +26,15 @@ export interface ServerClient {
 }
 
 export function createServerClient(connection: Connection, prefix: string, healthPath: string): ServerClient {
-  const get = (path: string, options: CallOptions | undefined, more: { answeredBy?: number } = {}) =>
+  const get = (path: string, options: CallOptions | undefined, more: Pick<Call, 'refusal'> = {}) =>
     ({ ...options, ...more, method: 'GET', path, repeat: 'safe' }) as const
   const text = async (path: string, options: CallOptions | undefined) =>
-    (await connection.text({ ...get(path, options), headers: { accept: '*/*' } })).text
+    (await connection.whole({ ...get(path, options), headers: { accept: '*/*' } })).text()
 
   return {
     health: (options) => connection.json(get(healthPath, options)),
     readiness: (options) =>
-      connection.json(get(`${healthPath === '/' ? '' : healthPath}/ready`, options, { answeredBy: 503 })),
+      connection.json(get(`${healthPath === '/' ? '' : healthPath}/ready`, options, { refusal: ofUnready })),
     me: (options) => readMe(connection, prefix, options),
     metrics: (options) => text('/metrics', options),
     home: (options) => connection.json(get('/', options)),
@@ -45,5 +46,9 @@ export function createServerClient(connection: Connection, prefix: string, healt
 }
 
 export function readMe(connection: Connection, prefix: string, options?: CallOptions): Promise<Me> {
-  return connection.json({ ...options, method: 'GET', path: `${prefix}/me`, repeat: 'safe' })
+  return connection.get(`${prefix}/me`, options)
 }
+
+/** A server that is not ready says why with the status 503. */
+const ofUnready: Refusal = (response, text, name) =>
+  response.status === 503 && errorOf(text()) === undefined ? undefined : refusalOf(response, text, name)

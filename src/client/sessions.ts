@@ -18,6 +18,7 @@ import type {
 import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
 import { createSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
 import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
+import { parse } from './transport/json.ts'
 
 export interface SessionFilter {
   agent_id?: string | undefined
@@ -129,8 +130,9 @@ export interface SummaryClient {
 /** Without what a page has no use for. */
 export type PageSessionsClient = Omit<
   SessionsClient,
-  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'test' | 'summary'
+  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'test' | 'summary' | 'file'
 > & {
+  file(sessionId: string, fileId: string, options?: CallOptions): Promise<Pick<SessionFile, 'bytes'>>
   update(sessionId: string, change: UpdateSessionRequest, options?: CallOptions): Promise<Session>
 }
 
@@ -140,8 +142,7 @@ export function createPageSessionsClient(connection: Connection, prefix: string)
     get: (sessionId, options) => connection.get(path(sessionId), options),
     update: (sessionId, change, options) =>
       connection.json({ ...options, method: 'PUT', path: path(sessionId), body: change, repeat: 'safe' }),
-    delete: (sessionId, options) =>
-      connection.json({ ...options, method: 'DELETE', path: path(sessionId), repeat: 'never' }),
+    delete: (sessionId, options) => connection.delete(path(sessionId), options),
     list: (filter?: SessionListFilter, options?: PageOptions) =>
       connection.list<SessionList & SessionHeadList>(`${prefix}/sessions`, filter, options),
     ...createSessionCopiesClient(connection, prefix),
@@ -154,17 +155,7 @@ export function createPageSessionsClient(connection: Connection, prefix: string)
         replaced,
       }),
     runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
-    async file(sessionId, fileId, options) {
-      const { bytes, headers } = await connection.bytes({
-        ...options,
-        method: 'GET',
-        path: path(sessionId, `/files/${encodeURIComponent(fileId)}`),
-        headers: { accept: '*/*' },
-        repeat: 'safe',
-      })
-      const media_type = headers['content-type'] ?? 'application/octet-stream'
-      return { bytes, media_type, name: fileName(headers['content-disposition'] ?? '') }
-    },
+    file: (sessionId, fileId, options) => readFile(connection, path(sessionId), fileId, options),
   }
 }
 
@@ -175,8 +166,8 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     create: (session = {}, options) => connection.post(`${prefix}/sessions`, session, 'keyed', options),
     async getTagged(sessionId, options) {
       const call = { ...options, method: 'GET', path: path(sessionId), repeat: 'safe' } as const
-      const { value, headers } = await connection.answer<Session>(call)
-      return { session: value, etag: headers.etag }
+      const { text, headers } = await connection.whole(call)
+      return { session: parse(text(), connection.name), etag: headers.etag }
     },
     update: (sessionId, change, { ifMatch, ...options } = {}) =>
       connection.json({
@@ -191,12 +182,27 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     reuse: (sessionId, owners, options) => connection.post(path(sessionId, '/reuse'), owners, 'safe', options),
     unshare: async (sessionId, kind, ownerId, options) => {
       const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)
-      await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
+      await connection.whole({ ...options, method: 'DELETE', path: place, repeat: 'never' })
+    },
+    async file(sessionId, fileId, options) {
+      const { bytes, headers } = await readFile(connection, path(sessionId), fileId, options)
+      const media_type = headers['content-type'] ?? 'application/octet-stream'
+      return { bytes, media_type, name: fileName(headers['content-disposition'] ?? '') }
     },
     prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     test: (sessionId, options) => connection.get(path(sessionId, '/test'), options),
     summary: createSummaryClient(connection, path),
   }
+}
+
+function readFile(connection: Connection, path: string, fileId: string, options: CallOptions | undefined) {
+  return connection.whole({
+    ...options,
+    method: 'GET',
+    path: `${path}/files/${encodeURIComponent(fileId)}`,
+    headers: { accept: '*/*' },
+    repeat: 'safe',
+  })
 }
 
 function pathsOf(prefix: string) {

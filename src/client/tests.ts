@@ -8,7 +8,7 @@ import type {
 } from '../wire/saved-test.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
-import { parseEvent, readStream } from './transport/stream.ts'
+import { readEvents } from './transport/stream.ts'
 
 export type TestResult = Exclude<TestEvent, { type: 'error' }>
 
@@ -26,7 +26,7 @@ export interface TestsClient {
   run(tests?: RunTestsRequest, options?: CallOptions): Promise<AsyncIterableIterator<TestResult>>
 }
 
-export function createTestsClient(connection: Connection, prefix: string, silenceMs: number): TestsClient {
+export function createTestsClient(connection: Connection, prefix: string): TestsClient {
   const path = `${prefix}/dev/tests`
   return {
     list: (options) => connection.get(path, options),
@@ -41,14 +41,13 @@ export function createTestsClient(connection: Connection, prefix: string, silenc
         repeat: 'never',
         long: true,
       })
-      return resultsOf(readStream(answer, silenceMs, connection.name), connection.name)
+      return resultsOf(readEvents(answer, connection))
     },
   }
 }
 
-async function* resultsOf(messages: ReturnType<typeof readStream>, name: string): AsyncGenerator<TestResult> {
-  for await (const message of messages) {
-    const event = parseEvent<TestEvent>(message, name)
+async function* resultsOf(stream: ReturnType<typeof readEvents<TestEvent>>): AsyncGenerator<TestResult> {
+  for await (const { event } of stream) {
     if (event.type === 'error') throw toStreamedError(event.error)
     yield event
     if (event.type === 'end') return

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import type { PageClient } from '../../src/client/page.ts'
 import { DocumentPages } from '../../src/studio/knowledge/document-pages.ts'
 
 /** Documents are their numbers, newest first. */
@@ -12,7 +12,7 @@ function serve(all: number[]) {
     const documents = page.map((number) => ({ document_id: `${number}` }))
     return { documents, count: page.length, next_cursor: page.length < from.length ? `${page.at(-1)}` : null }
   }
-  const pages = new DocumentPages({ knowledge: { documents: { list } } } as unknown as Client)
+  const pages = new DocumentPages({ knowledge: { documents: { list } } } as unknown as PageClient)
   return { pages, reads, rows: () => pages.rows.value.map(({ document_id }) => Number(document_id)) }
 }
 

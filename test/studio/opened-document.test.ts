@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import type { PageClient } from '../../src/client/page.ts'
 import { OpenedDocument } from '../../src/studio/knowledge/opened-document.ts'
 
 /** Answers when it is told to; an aborted call never does. */
@@ -17,7 +17,7 @@ function serve() {
       answer(() => ({ chunks: [{ chunk_id: updated_at }], next_cursor: null }), signal),
   }
   return {
-    client: { knowledge } as unknown as Client,
+    client: { knowledge } as unknown as PageClient,
     replace: () => {
       updated_at = 'tuesday'
     },

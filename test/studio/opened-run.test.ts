@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import type { PageClient } from '../../src/client/page.ts'
 import { OpenedRun } from '../../src/studio/state/opened-run.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 import type { Run } from '../../src/wire/run.ts'
@@ -28,7 +28,7 @@ function fake(recorded: Record<string, RunEvent[]>) {
       return events
     },
   }
-  const opened = new OpenedRun({ runs } as unknown as Client, 'top', () => {})
+  const opened = new OpenedRun({ runs } as unknown as PageClient, 'top', () => {})
   onTestFinished(() => opened.close())
   return { opened, server, head }
 }

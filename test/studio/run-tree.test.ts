@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import type { PageClient } from '../../src/client/page.ts'
 import { OpenedRun } from '../../src/studio/state/opened-run.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
@@ -17,7 +17,7 @@ const running = { run_id: 'top', status: 'running', parent_run_id: null }
 const runs = { get: async () => running, list: async () => ({ runs: [], next_cursor: null }) }
 
 async function open(): Promise<OpenedRun> {
-  const opened = new OpenedRun({ runs } as unknown as Client, 'top', () => {})
+  const opened = new OpenedRun({ runs } as unknown as PageClient, 'top', () => {})
   onTestFinished(() => opened.close())
   await expect.poll(() => opened.run.value).toBeDefined()
   return opened

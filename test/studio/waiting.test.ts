@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import type { PageClient } from '../../src/client/page.ts'
 import { Waiting } from '../../src/studio/state/waiting.ts'
 import type { LiveEvent } from '../../src/wire/live.ts'
 
@@ -19,7 +19,7 @@ beforeEach(() => {
         resolve({ sessions: server.slice(0, 100).map((session_id) => ({ session_id })), total: server.length })
       }),
     )
-  waiting = new Waiting({ sessions: { list } } as unknown as Client)
+  waiting = new Waiting({ sessions: { list } } as unknown as PageClient)
 })
 afterEach(() => {
   waiting.close()

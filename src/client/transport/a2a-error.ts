@@ -1,6 +1,5 @@
 import { AppError, type ErrorCode } from '../../core/error.ts'
-import { ServerError, toRetryAfter } from './error.ts'
-import type { ClientResponse } from './transport.ts'
+import { type Refusal, refusalOf, ServerError, toRetryAfter } from './error.ts'
 
 const codes: Record<number, ErrorCode> = {
   [-32700]: 'invalid_request',
@@ -10,22 +9,22 @@ const codes: Record<number, ErrorCode> = {
 }
 
 /** The error of an A2A answer; undefined if it is a result. The dialect has little more than a text for the reason. */
-export function toRpcRefusal(name: string): (text: string, response: ClientResponse) => AppError | undefined {
-  return (text, response) => {
-    const body = read(text)
-    if (isObject(body?.result) && isObject(body.result.task)) return undefined
-    if (!isObject(body?.error)) return new AppError('internal', `${name} sent an answer that is not A2A.`)
-    const { headers, status } = response
-    const message = String(body.error.message)
-    const retryAfterSeconds = toRetryAfter(headers['retry-after'])
-    return new ServerError(codeOf(Number(body.error.code), message, retryAfterSeconds), message, {
-      status,
-      requestId: headers['x-request-id'],
-      retryAfterSeconds,
-      runId: headers['x-run-id'],
-      sessionId: headers['x-session-id'],
-    })
-  }
+export const rpcRefusalOf: Refusal = (response, text, name) => {
+  const refusal = refusalOf(response, text, name)
+  if (refusal !== undefined) return refusal
+  const body = read(text())
+  if (isObject(body?.result) && isObject(body.result.task)) return undefined
+  if (!isObject(body?.error)) return new AppError('internal', `${name} sent an answer that is not A2A.`)
+  const { headers, status } = response
+  const message = String(body.error.message)
+  const retryAfterSeconds = toRetryAfter(headers['retry-after'])
+  return new ServerError(codeOf(Number(body.error.code), message, retryAfterSeconds), message, {
+    status,
+    requestId: headers['x-request-id'],
+    retryAfterSeconds,
+    runId: headers['x-run-id'],
+    sessionId: headers['x-session-id'],
+  })
 }
 
 function codeOf(code: number, message: string, retryAfterSeconds: number | undefined): ErrorCode {

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Deadline } from './deadline.ts'
-import { errorOf, toServerError } from './error.ts'
+import { type Refusal, refusalOf } from './error.ts'
 import { parse } from './json.ts'
 import { newKey } from './key.ts'
 import { toNetworkError } from './network-error.ts'
@@ -42,10 +42,8 @@ export interface Call extends KeyedOptions {
   repeat: Repeat
   /** The call waits for a model or an index, so it has no time limit except one given for this call. */
   long?: boolean
-  /** A status outside 2xx whose body is still an answer, unless it is an error body. */
-  answeredBy?: number
-  /** Finds the error in a successful answer, for protocols that report errors that way. */
-  refusal?: (text: string, response: ClientResponse) => AppError | undefined
+  /** Finds the error in an answer. Default: `refusalOf`. */
+  refusal?: Refusal
 }
 
 export interface ConnectionOptions {
@@ -56,7 +54,16 @@ export interface ConnectionOptions {
   /** Sent with every request. */
   headers: Record<string, string> | undefined
   timeoutMs: number
+  /** After so long without data a stream counts as cut. */
+  silenceMs: number
   retries: number
+}
+
+/** A successful answer with all of its body. */
+export interface WholeAnswer {
+  bytes: Uint8Array
+  text(): string
+  headers: Record<string, string>
 }
 
 /** An answer whose body is not read yet. `end` releases it. */
@@ -67,18 +74,20 @@ export interface OpenAnswer extends ClientResponse {
 /** Sends requests to one server, retries them if that is safe, and turns failures into AppErrors. */
 export class Connection {
   readonly name: string
+  readonly silenceMs: number
   readonly #options: ConnectionOptions
   readonly #open = new Set<Deadline>()
   #closed: AppError | undefined
 
   constructor(options: ConnectionOptions) {
     this.name = options.name
+    this.silenceMs = options.silenceMs
     this.#options = options
   }
 
   /** The JSON object of a successful answer. */
   async json<T>(call: Call): Promise<T> {
-    return (await this.answer<T>(call)).value
+    return parse((await this.whole(call)).text(), this.name)
   }
 
   get<T>(path: string, options?: CallOptions, query?: Call['query']): Promise<T> {
@@ -95,44 +104,23 @@ export class Connection {
     return this.json({ ...options, method: 'POST', path, body, repeat })
   }
 
+  delete<T>(path: string, options: CallOptions | undefined, repeat: Repeat = 'never'): Promise<T> {
+    return this.json({ ...options, method: 'DELETE', path, repeat })
+  }
+
   /** A POST with a key, so that it can be retried; `call` has its `body` or `raw`. */
   send<T>(path: string, call: Partial<Call>): Promise<T> {
     return this.json({ ...call, method: 'POST', path, repeat: 'keyed' })
   }
 
-  async answer<T>(call: Call): Promise<{ value: T; headers: Record<string, string> }> {
-    const { text, headers } = await this.text(call)
-    return { value: parse<T>(text, this.name), headers }
-  }
-
-  /** The text of a successful answer. Waits for an earlier request with the same key that is still in progress. */
-  async text(call: Call): Promise<{ text: string; headers: Record<string, string> }> {
-    return this.#whole(call, (_bytes, text, headers) => ({ text: text(), headers }))
-  }
-
-  /** The same as bytes. */
-  async bytes(call: Call): Promise<{ bytes: Uint8Array; headers: Record<string, string> }> {
-    return this.#whole(call, (bytes, _text, headers) => ({ bytes, headers }))
-  }
-
-  #whole<T>(
-    call: Call,
-    take: (bytes: Uint8Array, text: () => string, headers: Record<string, string>) => T,
-  ): Promise<T> {
+  /** Waits for an earlier request with the same key that is still in progress. */
+  async whole(call: Call): Promise<WholeAnswer> {
     return this.#limited(call, async (limit) => {
       const answer = await this.#repeating(call, limit, true, async (request) => {
         const response = await this.#options.transport(request)
-        const bytes = await readBytes(response.body, this.name)
-        let decoded: string | undefined
-        const text = () => {
-          decoded ??= utf8.decode(bytes)
-          return decoded
-        }
-        const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text()) === undefined)
-        if (!isAnswer) throw toServerError(response, text(), this.name)
-        const refusal = call.refusal?.(text(), response)
+        const [whole, refusal] = await this.#read(call, response)
         if (refusal !== undefined) throw refusal
-        return take(bytes, text, response.headers)
+        return whole
       })
       limit.release()
       return answer
@@ -146,13 +134,19 @@ export class Connection {
       const answer = await this.#repeating(streamed, limit, false, async (request) => {
         const response = await this.#options.transport(request)
         if (response.status < 300 && hasType(response, mediaType)) return response
-        const text = utf8.decode(await readBytes(response.body, this.name))
-        if (response.status >= 300) throw toServerError(response, text, this.name)
-        throw call.refusal?.(text, response) ?? notAStream(response, this.name)
+        const [, refusal] = await this.#read(call, response)
+        throw refusal ?? notAStream(response, this.name)
       })
       limit.stopClock()
       return { ...answer, end: () => limit.end() }
     })
+  }
+
+  async #read(call: Call, response: ClientResponse): Promise<[WholeAnswer, AppError | undefined]> {
+    const bytes = await readBytes(response.body, this.name)
+    const text = () => utf8.decode(bytes)
+    const { headers } = response
+    return [{ bytes, text, headers }, (call.refusal ?? refusalOf)(response, text, this.name)]
   }
 
   get isClosed(): boolean {

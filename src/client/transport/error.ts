@@ -1,5 +1,6 @@
-import { AppError, type AppErrorOptions, type ErrorCode, type ErrorDetail, isAppError } from '../../core/error.ts'
+import { AppError, type AppErrorOptions, type ErrorCode, isAppError } from '../../core/error.ts'
 import { codeOfStatus, isErrorCode } from './error-code.ts'
+import { factsOf } from './error-facts.ts'
 import type { ClientResponse } from './transport.ts'
 
 /** An error answer of the server. Network errors are AppErrors without a status. */
@@ -20,8 +21,15 @@ export interface ServerErrorOptions extends AppErrorOptions {
   requestId: string | undefined
 }
 
+/** Finds the error in an answer, whose text is decoded when it is asked for. `where`: the name of the server. */
+export type Refusal = (response: ClientResponse, text: () => string, where: string) => AppError | undefined
+
+/** An answer outside 2xx is an error. */
+export const refusalOf: Refusal = (response, text, where) =>
+  response.status < 300 ? undefined : toServerError(response, text(), where)
+
 /** The server's error with its code, message, details, ids and Retry-After. */
-export function toServerError(response: ClientResponse, text: string, where: string): ServerError {
+function toServerError(response: ClientResponse, text: string, where: string): ServerError {
   const { status, headers } = response
   const error = errorOf(text)
   const about = { status, requestId: headers['x-request-id'], retryAfterSeconds: toRetryAfter(headers['retry-after']) }
@@ -33,10 +41,7 @@ export function toServerError(response: ClientResponse, text: string, where: str
   const message = typeof error.message === 'string' ? error.message : `${where} answered ${status}.`
   return new ServerError(code, message, {
     ...about,
-    allow: headers.allow?.split(/, */),
-    details: Array.isArray(error.details) ? error.details.filter(isDetail) : undefined,
-    runId: typeof error.run_id === 'string' ? error.run_id : undefined,
-    sessionId: typeof error.session_id === 'string' ? error.session_id : undefined,
+    ...factsOf(error, headers),
   })
 }
 
@@ -66,11 +71,6 @@ export function errorOf(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-function isDetail(value: unknown): value is ErrorDetail {
-  const { path, message } = Object(value) as Record<string, unknown>
-  return typeof path === 'string' && typeof message === 'string'
 }
 
 /** The error of an error event. */

@@ -3,7 +3,6 @@ import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { parseSse, type SseEvent } from '../../core/sse.ts'
 import { pause } from '../../runtime/abort.ts'
 import type { Connection, OpenAnswer } from './connection.ts'
-import { withRun } from './error.ts'
 import { toNetworkError } from './network-error.ts'
 import { isPassing } from './retry.ts'
 
@@ -47,11 +46,19 @@ async function* watch(answer: OpenAnswer, silenceMs: number): AsyncGenerator<Uin
   }
 }
 
+/** The same as JSON, each with its `id`, from which the stream goes on. */
+export async function* readEvents<EVENT extends { type: string }>(
+  answer: OpenAnswer,
+  { silenceMs, name }: Connection,
+): AsyncGenerator<{ event: EVENT; id: string | undefined }> {
+  for await (const { data, id } of readStream(answer, silenceMs, name)) yield { event: parseEvent(data, name), id }
+}
+
 /** The JSON of an event, which must be an object with a `type`. */
-export function parseEvent<T extends { type: string }>(event: SseEvent, name: string): T {
+function parseEvent<EVENT>(data: string, name: string): EVENT {
   try {
-    const value: unknown = JSON.parse(event.data)
-    if (typeof value === 'object' && value !== null && 'type' in value) return value as T
+    const value: unknown = JSON.parse(data)
+    if (typeof value === 'object' && value !== null && 'type' in value) return value as EVENT
   } catch {
     // Said below.
   }
@@ -66,7 +73,6 @@ export interface FollowOptions {
   after: number
   /** Maximum number of reconnects in a row after the stream was cut. */
   reconnects: number
-  silenceMs: number
   signal: AbortSignal | undefined
   /** Opens the run's events after a number. */
   reopen: (after: number) => Promise<OpenAnswer>
@@ -78,15 +84,14 @@ export interface FollowOptions {
  * Throws the last error if the reconnects fail.
  */
 export async function* followRun(options: FollowOptions): AsyncGenerator<RunEvent, void, void> {
-  const { connection, reconnects, silenceMs, signal } = options
+  const { connection, reconnects, signal } = options
   let after = options.after
   let answer: OpenAnswer | undefined = options.answer
   let failures = 0
   for (;;) {
     try {
       answer ??= await options.reopen(after)
-      for await (const message of readStream(answer, silenceMs, connection.name)) {
-        const event = parseEvent<RunEvent>(message, connection.name)
+      for await (const { event } of readEvents<RunEvent>(answer, connection)) {
         // Partial data has the number of the event before it.
         if (event.type === 'data_delta' ? event.seq < after : event.seq <= after) continue
         after = event.seq
@@ -97,7 +102,7 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
       throw new AppError('unavailable', `The stream of run '${options.runId}' ended before the run did.`)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw withRun(error, options.runId)
+      if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw error
     }
     answer = undefined
     await pause(reconnectWaitMs(failures), signal)

@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals'
-import type { Attachment } from '../../client/attachments.ts'
 import type { PageClient } from '../../client/page.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
-import type { Run } from '../../wire/run.ts'
+import type { Run, RunRequest } from '../../wire/run.ts'
 import { Answer } from './answer.ts'
 import { hasStatus, messageOf } from './message-of.ts'
 
@@ -255,8 +254,12 @@ export class Conversation {
   }
 
   /** Resolves when the run is accepted. */
-  async send(agentId: string, text: string, files: readonly Attachment[] = []): Promise<void> {
-    await this.#client.agents.background(agentId, { ...inputOf(text, files), session_id: this.sessionId })
+  async send(agentId: string, text: string, files: readonly File[]): Promise<void> {
+    await this.#client.agents.background(agentId, {
+      input: inputOf(text),
+      files,
+      session_id: this.sessionId,
+    })
     this.#readSoon()
   }
 }
@@ -289,6 +292,6 @@ function isAfter(run: Run, turns: readonly Turn[]): boolean {
 }
 
 /** A message may be files alone; the API wants a part before them. */
-export function inputOf(text: string, files: readonly Attachment[]) {
-  return { input: text === '' ? { parts: [{ type: 'text' as const, text }] } : text, files }
+export function inputOf(input: RunRequest['input']): RunRequest['input'] {
+  return input === '' ? { parts: [{ type: 'text', text: input }] } : input
 }

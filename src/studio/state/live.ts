@@ -129,17 +129,18 @@ export class LiveReader {
 
   async #read(signal: AbortSignal): Promise<void> {
     const isFirst = this.#lastEventId === undefined
-    const stream = this.#client.live({
+    const events = this.#client.live({
       signal,
       follow: Object.fromEntries([...this.#follow].slice(0, mostRuns)),
       followSessions: this.#session === undefined ? [] : [this.#session],
       children: true,
       lastEventId: this.#lastEventId,
     })
-    for await (const event of stream) {
+    for await (const { event, id } of events) {
       if (signal.aborted) return
       this.#failures = 0
-      this.#lastEventId = stream.lastEventId
+      // Of events that come together the last one has it.
+      this.#lastEventId = id || this.#lastEventId
       if (event.type === 'hello') this.#listener.opened()
       if (event.type === 'reset' || (event.type === 'hello' && isFirst)) this.#listener.missed()
       this.#received.push(event)

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import type { Attachment } from '../../client/attachments.ts'
 import type { PageClient } from '../../client/page.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import type { LiveEvent } from '../../wire/live.ts'
@@ -190,9 +189,8 @@ export class Studio {
   }
 
   /** A session that does not exist until the first message. */
-  async begin(agentId: string, input: AskedFor, files: readonly Attachment[] = []): Promise<void> {
-    const asked = typeof input === 'string' ? inputOf(input, files) : { input }
-    const { session_id: sessionId } = await this.client.agents.background(agentId, asked)
+  async begin(agentId: string, input: AskedFor, files: readonly File[]): Promise<void> {
+    const { session_id: sessionId } = await this.client.agents.background(agentId, { input: inputOf(input), files })
     this.begun = sessionId
     this.go({ page: 'chats', sessionId, filter: this.#filter })
   }

@@ -1,4 +1,4 @@
-import type { Client } from '../../../src/client/client.ts'
+import type { PageClient } from '../../../src/client/page.ts'
 import type { SessionListFilter } from '../../../src/client/sessions.ts'
 import type { PageOptions } from '../../../src/client/transport/connection.ts'
 import { SessionList } from '../../../src/studio/state/sessions.ts'
@@ -54,7 +54,7 @@ export function playSessions(count: number) {
       },
     },
   }
-  const list = new SessionList(client as unknown as Client)
+  const list = new SessionList(client as unknown as PageClient)
   const shown = (first: number, last: number) =>
     Array.from({ length: last - first }, (_, place) => list.at(first + place)?.id ?? '–')
   /** The server has it so from now on, and the list is told. */
