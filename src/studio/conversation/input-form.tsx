@@ -3,10 +3,11 @@ import { useMemo, useState } from 'preact/hooks'
 import { type Field, fieldOf } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { messageOf } from '../state/message-of.ts'
 import type { GivenAnswer } from '../state/studio.ts'
 import type { Asked } from './asking.tsx'
 import { filledIn } from './form-values.ts'
-import { Fields, type Problems } from './schema-fields.tsx'
+import { Fields } from './schema-fields.tsx'
 
 interface InputProps {
   kind: Asked['kind']
@@ -41,45 +42,25 @@ interface SchemaFormProps {
   onGive: (value: Json) => void
 }
 
-const noProblems: Problems = new Map()
-
+/** What a browser does not check, the server does. */
 function SchemaForm({ field, title, verb, onGive }: SchemaFormProps): JSX.Element {
-  const [problems, setProblems] = useState(noProblems)
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    // What a browser does not check, the server does.
-    const wrong = [...form.querySelectorAll<HTMLInputElement>('.field > :invalid')]
-    setProblems(new Map(wrong.map(({ id, validationMessage }) => [id, validationMessage])))
-    if (wrong.length === 0) onGive(filledIn(field, path, true, new FormData(form)) ?? null)
-  }
   return (
-    <form onSubmit={submit} onInput={() => setProblems(noProblems)} noValidate>
-      <Fields field={field} name={title} path={path} isRequired problems={problems} />
-      <Submit verb={verb} problem={problems.size === 0 ? '' : aboutProblems(problems.size)} />
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onGive(filledIn(field, path, true, new FormData(event.currentTarget)) ?? null)
+      }}
+    >
+      <Fields field={field} name={title} path={path} isRequired />
+      <button type="submit" class="primary">
+        {verb}
+      </button>
     </form>
   )
 }
 
 /** What the whole form is called. */
 const path = 'answer'
-
-function Submit({ verb, problem }: { verb: string; problem: string }): JSX.Element {
-  return (
-    <>
-      <button type="submit" class="primary">
-        {verb}
-      </button>
-      <p role="alert" class="wrong">
-        {problem}
-      </p>
-    </>
-  )
-}
-
-function aboutProblems(count: number): string {
-  return count === 1 ? 'One field is not right yet.' : `${count} fields are not right yet.`
-}
 
 interface WrittenProps {
   kind: Asked['kind']
@@ -95,11 +76,14 @@ function WrittenForm({ kind, schema, title, verb, onGive }: WrittenProps): JSX.E
   const submit = (event: Event) => {
     event.preventDefault()
     setProblem('')
+    let value: Json = text
     try {
-      onGive(schema === undefined ? textOrJson(kind, text) : (JSON.parse(text) as Json))
+      if (schema !== undefined || kind === 'tool') value = JSON.parse(text) as Json
     } catch (error) {
-      setProblem(`This is not JSON. ${error instanceof Error ? error.message : ''}`)
+      // What a tool gave may also be text.
+      if (schema !== undefined) return setProblem(`This is not JSON. ${messageOf(error)}`)
     }
+    onGive(value)
   }
   return (
     <form onSubmit={submit}>
@@ -117,19 +101,14 @@ function WrittenForm({ kind, schema, title, verb, onGive }: WrittenProps): JSX.E
           <JsonTree value={schema} />
         </details>
       )}
-      <Submit verb={verb} problem={problem} />
+      <button type="submit" class="primary">
+        {verb}
+      </button>
+      <p role="alert" class="wrong">
+        {problem}
+      </p>
     </form>
   )
-}
-
-/** An input without a schema is text; what a tool gave may be anything. */
-function textOrJson(kind: Asked['kind'], text: string): Json {
-  if (kind !== 'tool') return text
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return text
-  }
 }
 
 function Failure({ onFail }: { onFail: (error: string) => void }): JSX.Element {

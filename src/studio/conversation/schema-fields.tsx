@@ -4,9 +4,6 @@ import type { Field, SingleField } from '../../core/form/fields.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { pathTo, textOf } from './form-values.ts'
 
-/** What is wrong, by the id of the control. */
-export type Problems = ReadonlyMap<string, string>
-
 interface FieldsProps<Of extends Field = Field> {
   field: Of
   /** Of the property; of the whole what it is. */
@@ -15,10 +12,9 @@ interface FieldsProps<Of extends Field = Field> {
   path: string
   isRequired: boolean
   initial?: Json | undefined
-  problems: Problems
 }
 
-/** The fields of a form. What is wrong with one is said at it. */
+/** The fields of a form. The browser checks them when it is sent, and what is wrong with one is said at it. */
 export function Fields({ field, initial = field.initial, ...props }: FieldsProps): JSX.Element {
   if (field.kind === 'object') return <Group {...props} field={field} initial={initial} />
   if (field.kind === 'list') return <List {...props} field={field} initial={initial} />
@@ -45,7 +41,6 @@ function Group(props: FieldsProps<Extract<Field, { kind: 'object' }>>): JSX.Elem
           path={pathTo(name, path)}
           isRequired={isRequired && props.isRequired}
           initial={given[name]}
-          problems={props.problems}
         />
       ))}
     </fieldset>
@@ -53,7 +48,7 @@ function Group(props: FieldsProps<Extract<Field, { kind: 'object' }>>): JSX.Elem
 }
 
 function List(props: FieldsProps<Extract<Field, { kind: 'list' }>>): JSX.Element {
-  const { field, name, path, initial, problems } = props
+  const { field, name, path, initial } = props
   const [entries, setEntries] = useState(() => {
     const given = Array.isArray(initial) ? initial : []
     return Array.from({ length: Math.max(given.length, Math.min(field.minItems, 20)) }, (_, place) => ({
@@ -66,7 +61,7 @@ function List(props: FieldsProps<Extract<Field, { kind: 'list' }>>): JSX.Element
       <p class="about">{field.description}</p>
       {entries.map((entry, place) => (
         <div class="bar" key={entry}>
-          <Fields field={field.item} name={`${place + 1}`} path={path} isRequired problems={problems} {...entry} />
+          <Fields field={field.item} name={`${place + 1}`} path={path} isRequired {...entry} />
           <button
             type="button"
             aria-label={`Remove ${place + 1}`}
@@ -89,15 +84,17 @@ function List(props: FieldsProps<Extract<Field, { kind: 'list' }>>): JSX.Element
 }
 
 function Single(props: FieldsProps<SingleField>): JSX.Element {
-  const { field, path, isRequired, initial, problems } = props
+  const { field, path, isRequired, initial } = props
   const id = useId()
-  const problem = problems.get(id)
+  const [problem, setProblem] = useState('')
   const about = {
     id,
     name: path,
     required: isRequired,
-    'aria-invalid': problem !== undefined,
+    'aria-invalid': problem !== '',
     'aria-describedby': `${id}-about`,
+    onInvalid: ({ currentTarget }: InvalidEvent) => setProblem(currentTarget.validationMessage),
+    onInput: () => setProblem(''),
   }
   return (
     <div class="field">
@@ -105,18 +102,30 @@ function Single(props: FieldsProps<SingleField>): JSX.Element {
         {labelOf(props)}
       </label>
       <Control field={field} text={textOf(field, initial)} about={about} />
-      <p id={`${id}-about`} class={problem === undefined ? 'about' : 'wrong'} dir="auto">
-        {problem ?? [field.description, rangeOf(field)].filter((words) => words !== undefined).join(' ')}
+      <p id={`${id}-about`} class={problem === '' ? 'about' : 'wrong'} dir="auto">
+        {problem || `${field.description ?? ''} ${rangeOf(field)}`.trim()}
       </p>
     </div>
   )
+}
+
+interface InvalidEvent {
+  currentTarget: { validationMessage: string }
 }
 
 interface ControlProps {
   field: SingleField
   /** At first. */
   text: string
-  about: { id: string; name: string; required: boolean; 'aria-invalid': boolean; 'aria-describedby': string }
+  about: {
+    id: string
+    name: string
+    required: boolean
+    'aria-invalid': boolean
+    'aria-describedby': string
+    onInvalid: (event: InvalidEvent) => void
+    onInput: () => void
+  }
 }
 
 function Control({ field, text, about }: ControlProps): JSX.Element {
@@ -158,12 +167,10 @@ function optionOf(option: Json, place: number): [string, string] {
   return [String(place), typeof option === 'string' ? option : JSON.stringify(option)]
 }
 
-function rangeOf(field: Field): string | undefined {
-  if (field.kind !== 'number') return undefined
-  const { min, max } = field
-  // Limits that only say what a number can be at all.
-  const isSafe = (limit: number) => Math.abs(limit) < Number.MAX_SAFE_INTEGER
-  if (isSafe(min) && isSafe(max)) return `From ${min} to ${max}.`
-  if (isSafe(min)) return `At least ${min}.`
-  return isSafe(max) ? `At most ${max}.` : undefined
+function rangeOf(field: Field): string {
+  if (field.kind !== 'number') return ''
+  // Limits that only say what a number can be at all are not told.
+  const told = (words: string, limit: number) =>
+    Math.abs(limit) < Number.MAX_SAFE_INTEGER ? `${words} ${limit}. ` : ''
+  return told('At least', field.min) + told('At most', field.max)
 }
