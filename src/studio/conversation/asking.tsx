@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Json } from '../../core/json.ts'
 import type { Run } from '../../wire/run.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Keys } from '../state/keys.ts'
@@ -12,6 +13,8 @@ export type Asked = Run['waiting'][number]
 interface AskingProps {
   keys: Keys
   asked: Asked
+  /** What it is about. */
+  data: Json | undefined
   /** Where the run is that asks, if it is inside the one that waits. */
   from: string | undefined
   given: GivenAnswer | undefined
@@ -21,9 +24,9 @@ interface AskingProps {
 }
 
 /** One request. It never takes the focus by itself. */
-export function Asking({ keys, asked, from, given, mayAnswer, isSending, onAnswer }: AskingProps): JSX.Element {
+export function Asking({ keys, asked, data, from, given, mayAnswer, isSending, onAnswer }: AskingProps): JSX.Element {
   const card = useRef<HTMLFieldSetElement>(null)
-  const { kind, tool, prompt, data, call_id = '' } = asked
+  const { kind, tool, prompt, call_id = '' } = asked
   const isOpen = given === undefined && !isSending && mayAnswer
   return (
     <fieldset class="asking" ref={card} tabIndex={-1} data-call={call_id}>
@@ -67,15 +70,9 @@ function Decision({ keys, within, onAnswer }: DecisionProps): JSX.Element {
   const [isRefusing, setRefusing] = useState(false)
   const [reason, setReason] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
-  const handlers = useRef({ within, onAnswer })
-  handlers.current = { within, onAnswer }
-  useEffect(
-    () =>
-      keys.on({ allow: () => handlers.current.onAnswer({ approved: true }), refuse: () => setRefusing(true) }, () =>
-        handlers.current.within(),
-      ),
-    [keys],
-  )
+  const allow = () => onAnswer({ approved: true })
+  const refuse = () => setRefusing(true)
+  useEffect(() => keys.on({ allow, refuse }, within))
   useLayoutEffect(() => {
     if (isRefusing) field.current?.focus()
   }, [isRefusing])
@@ -111,10 +108,10 @@ function Decision({ keys, within, onAnswer }: DecisionProps): JSX.Element {
   }
   return (
     <div class="bar">
-      <button type="button" class="primary" aria-keyshortcuts="Shift+A" onClick={() => onAnswer({ approved: true })}>
+      <button type="button" class="primary" aria-keyshortcuts="Shift+A" onClick={allow}>
         Allow
       </button>
-      <button type="button" aria-keyshortcuts="Shift+R" onClick={() => setRefusing(true)}>
+      <button type="button" aria-keyshortcuts="Shift+R" onClick={refuse}>
         Refuse…
       </button>
       {keys.isOn.value ? (

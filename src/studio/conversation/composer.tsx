@@ -54,7 +54,16 @@ export function Composer({ label, draftOf = 'new', agents = [], onChoose, onSend
       )
       .finally(() => setSending(false))
   }
-  useDropped(form, attach)
+  // Files may be dropped on the whole column of the conversation.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what attaches them does the same each time
+  useEffect(() => {
+    const column = form.current?.closest('main')
+    const dropped = (event: DragEvent) => {
+      if (attach(event.dataTransfer?.files)) event.preventDefault()
+    }
+    column?.addEventListener('drop', dropped)
+    return () => column?.removeEventListener('drop', dropped)
+  }, [])
 
   return (
     <form
@@ -129,29 +138,4 @@ export function Composer({ label, draftOf = 'new', agents = [], onChoose, onSend
       <p role="alert">{error}</p>
     </form>
   )
-}
-
-/** Files may be dropped on the whole column of the conversation. */
-function useDropped(
-  form: { readonly current: HTMLElement | null },
-  attach: (files: FileList | undefined) => boolean,
-): void {
-  const latest = useRef(attach)
-  latest.current = attach
-  useEffect(() => {
-    const place = form.current?.closest('main') ?? form.current
-    if (place === null) return
-    const over = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
-    }
-    const dropped = (event: DragEvent) => {
-      if (latest.current(event.dataTransfer?.files)) event.preventDefault()
-    }
-    place.addEventListener('dragover', over)
-    place.addEventListener('drop', dropped)
-    return () => {
-      place.removeEventListener('dragover', over)
-      place.removeEventListener('drop', dropped)
-    }
-  }, [form])
 }

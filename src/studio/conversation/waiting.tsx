@@ -21,11 +21,10 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
   const [answers, setAnswers] = useState<Readonly<Record<string, GivenAnswer>>>({})
   const { problem, isBusy: isSending, attempt } = useAttempt()
   const card = useRef<HTMLElement>(null)
-  const leave = useRef(onAnswered)
-  leave.current = onAnswered
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it goes, and at no other time
   useLayoutEffect(
     () => () => {
-      if (card.current?.contains(document.activeElement)) leave.current()
+      if (card.current?.contains(document.activeElement)) onAnswered()
     },
     [],
   )
@@ -61,7 +60,8 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
           <Asking
             key={call_id}
             keys={studio.keys}
-            asked={data === undefined ? asked : { ...asked, data }}
+            asked={asked}
+            data={data}
             from={asked.child_run_id && studio.urlOf({ page: 'member', runId: asked.child_run_id })}
             given={answers[call_id]}
             mayAnswer={mayAnswer}
@@ -79,13 +79,9 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
 }
 
 function progressOf(asked: number, answered: number): string {
-  if (asked < 2) return ''
-  return answered === 0
-    ? `${asked} answers are needed. They are sent together.`
-    : `${answered} of ${asked} answered. They are sent together.`
+  return asked < 2 ? '' : `${answered} of ${asked} answered. They are sent together.`
 }
 
 function focusOn(card: HTMLElement | null, callId: string): void {
-  const open = [...(card?.querySelectorAll<HTMLElement>('.asking') ?? [])]
-  open.find(({ dataset }) => dataset.call === callId)?.focus()
+  card?.querySelector<HTMLElement>(`[data-call="${CSS.escape(callId)}"]`)?.focus()
 }
