@@ -28,7 +28,7 @@ export function ConversationView({ studio, conversation, address }: Conversation
   const asked = chosen ?? last?.run.entity_id ?? studio.agents.value[0]?.id
   return (
     <>
-      <Header studio={studio} conversation={conversation} address={address} />
+      <Header studio={studio} conversation={conversation} filter={address.filter} />
       <Turns studio={studio} conversation={conversation} address={address} />
       {state === 'deleted' || state === 'missing' || !mayRun || asked === undefined ? null : (
         <Composer
@@ -51,10 +51,9 @@ export function Turns({ studio, conversation, address }: ConversationProps): JSX
   const branches = useBranches(studio, conversation)
   const box = useRef<HTMLElement>(null)
   const follows = useRef(true)
-  /** The last turn that is mounted; undefined: what comes is mounted too. */
-  const [lastShown, setLastShown] = useState<string>()
-  const known = turns.findIndex(({ run }) => run.run_id === lastShown)
-  const to = known < 0 ? turns.length : known + 1
+  /** How many turns there are up to the last one that is mounted; infinite: what comes is mounted too. */
+  const [shownTo, setShownTo] = useState(Number.POSITIVE_INFINITY)
+  const to = Math.min(shownTo, turns.length)
   const from = Math.max(0, to - mostMounted)
   const isEnd = to === turns.length
 
@@ -71,8 +70,7 @@ export function Turns({ studio, conversation, address }: ConversationProps): JSX
     return () => grows.disconnect()
   }, [])
   const showUntil = (place: number) => {
-    const all = conversation.turns.value
-    setLastShown(place >= all.length ? undefined : all[Math.max(place, mostMounted) - 1]?.run.run_id)
+    setShownTo(place < conversation.turns.value.length ? Math.max(place, mostMounted) : Number.POSITIVE_INFINITY)
   }
   const earlier = async () => {
     follows.current = false

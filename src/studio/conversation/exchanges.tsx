@@ -5,28 +5,29 @@ import { Moment } from '../parts/moment.tsx'
 import type { Answer } from '../state/answer.ts'
 
 /** What the run asked, and what it was told. */
-export function Exchanges({ answer }: { answer: Answer }): JSX.Element {
-  return (
-    <ul class="exchanges" aria-label="Questions of the run">
-      {answer.exchanges.map(({ asked, given }) =>
-        given === undefined ? null : (
-          <li key={asked.seq}>
-            <p>
-              <strong dir="auto">{asked.tool ?? asked.prompt}</strong>: <span dir="auto">{inWords(given)}</span>{' '}
-              <Moment at={asked.at} />
-            </p>
-            {asked.data === undefined ? null : (
-              <details>
-                <summary>What it was about</summary>
-                <JsonTree value={asked.data} />
-              </details>
-            )}
-            <Value given={given} />
-          </li>
-        ),
-      )}
-    </ul>
+export function Exchanges({ answer }: { answer: Answer }): JSX.Element | null {
+  const told = answer.exchanges.map(({ asked, given }) =>
+    given === undefined ? null : (
+      <li key={asked.seq}>
+        <p>
+          <strong dir="auto">{asked.tool ?? asked.prompt}</strong>: <span dir="auto">{inWords(given)}</span>{' '}
+          <Moment at={asked.at} />
+        </p>
+        {asked.data === undefined ? null : (
+          <details>
+            <summary>What it was about</summary>
+            <JsonTree value={asked.data} />
+          </details>
+        )}
+        <Value given={given} />
+      </li>
+    ),
   )
+  return told.some((item) => item !== null) ? (
+    <ul class="exchanges" aria-label="Questions of the run">
+      {told}
+    </ul>
+  ) : null
 }
 
 export function inWords({ approved, reason, input, output, error }: CallAnswer): string {

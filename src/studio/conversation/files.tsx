@@ -14,38 +14,28 @@ interface FilesProps {
 
 /** The files of the newest runs of a session, those inside its turns too; earlier ones when they are asked for. */
 export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element | null {
-  const { client } = studio
   const [found, setFound] = useState<FilesFound>()
   const { problem, isBusy, attempt } = useAttempt()
-  const signal = useRef<AbortSignal | undefined>(undefined)
+  const [reading] = useState(() => new AbortController())
   const list = useRef<HTMLElement>(null)
   const read = (before?: FilesFound) =>
     attempt(async () => {
-      const of = signal.current
-      try {
-        setFound(await findFiles(client, sessionId, before, of))
-        // What was pressed may be gone.
-        if (before !== undefined) list.current?.focus()
-      } catch (error) {
-        if (of?.aborted !== true) throw error
-      }
+      setFound(await findFiles(studio.client, sessionId, before, reading.signal))
+      // What was pressed may be gone.
+      if (before !== undefined) list.current?.focus()
     })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read once for each session
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read once; the menu of each session has its own
   useEffect(() => {
-    const reading = new AbortController()
-    signal.current = reading.signal
     read()
     return () => reading.abort()
-  }, [client, sessionId])
-  const files = [...(found?.files.values() ?? [])]
-  const hasMore = found !== undefined && found.cursor !== null
+  }, [])
   return (
     <>
-      {files.length === 0 && !hasMore && list.current === null ? null : (
+      {found === undefined ? null : (
         <section aria-label="Files" ref={list} tabIndex={-1}>
-          <p>{files.length > 0 || hasMore ? 'Files:' : 'No files.'}</p>
+          <p>{found.files.size > 0 ? 'Files:' : 'No files.'}</p>
           <ul>
-            {files.map(({ part, runId, member }, place) => (
+            {[...found.files.values()].map(({ part, runId, member }, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows at its end
               <li key={place}>
                 {part.file_id === undefined ? (
@@ -69,14 +59,14 @@ export function Files({ studio, sessionId, onClose }: FilesProps): JSX.Element |
               </li>
             ))}
           </ul>
-          {hasMore ? (
+          {found.cursor === null ? null : (
             <p>
               Only the newest runs were read.{' '}
               <button type="button" disabled={isBusy} onClick={() => read(found)}>
                 Read earlier ones
               </button>
             </p>
-          ) : null}
+          )}
         </section>
       )}
       <p role="alert">{problem}</p>

@@ -9,32 +9,34 @@ import { SessionMenu } from './session-menu.tsx'
 interface HeaderProps {
   studio: Studio
   conversation: Conversation
-  address: Extract<Address, { page: 'chats' }>
+  filter: Extract<Address, { page: 'chats' }>['filter']
 }
 
 /** What the session is called, who answers in it, and what can be done with the whole of it. */
-export function Header({ studio, conversation, address }: HeaderProps): JSX.Element | null {
+export function Header({ studio, conversation, filter }: HeaderProps): JSX.Element | null {
   const [isOpen, setOpen] = useState(false)
   const state = conversation.state.value
   if (state === 'missing') return null
   const turns = conversation.turns.value
   const agents = [...new Set(turns.map(({ run }) => run.entity_id))]
-  const { sessionId: _session, runId: _run, seq: _seq, view: _view, ...list } = address
   return (
     <header class="session-head">
-      <a class="back" href={studio.urlOf(list)} aria-label="Back to all sessions">
+      <a class="back" href={studio.urlOf({ page: 'chats', filter })} aria-label="Back to all sessions">
         ‹
       </a>
       <div>
         <h2 dir="auto">{titleOf(conversation)}</h2>
-        <p class="more">{agents.length === 0 ? '' : agents.slice(-3).join(', ')}</p>
+        <p class="more">{agents.slice(-3).join(', ')}</p>
       </div>
+      {/* It may be deleted while the menu is open. */}
       {state === 'deleted' ? null : (
-        <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-          Session…
-        </button>
+        <>
+          <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+            Session…
+          </button>
+          {isOpen ? <SessionMenu studio={studio} conversation={conversation} onClose={() => setOpen(false)} /> : null}
+        </>
       )}
-      {isOpen ? <SessionMenu studio={studio} conversation={conversation} onClose={() => setOpen(false)} /> : null}
     </header>
   )
 }

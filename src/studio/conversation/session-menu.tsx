@@ -1,8 +1,9 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Confirm } from '../parts/confirm.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { safeName } from '../parts/format.ts'
 import { saveAs } from '../parts/save.ts'
 import { useAttempt } from '../state/attempt.ts'
 import type { Conversation } from '../state/conversation.ts'
@@ -21,10 +22,6 @@ interface MenuProps {
 export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.Element {
   const { sessionId } = conversation
   const address = studio.urlOf({ page: 'chats', sessionId, filter: {} })
-  // Deleted by somebody else meanwhile.
-  useEffect(() => {
-    if (conversation.state.value === 'deleted') onClose()
-  }, [conversation.state.value, onClose])
   return (
     <Dialog title="Session" onClose={onClose}>
       <Rename conversation={conversation} />
@@ -35,10 +32,10 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
         <a href={address}>Link to the session</a> <CopyButton text={location.origin + address} label="Copy the link" />
       </p>
       <Export studio={studio} sessionId={sessionId} />
-      <Files key={sessionId} studio={studio} sessionId={sessionId} onClose={onClose} />
+      <Files studio={studio} sessionId={sessionId} onClose={onClose} />
       <Facts studio={studio} sessionId={sessionId} />
       {studio.can('tests') ? <SaveTest studio={studio} sessionId={sessionId} /> : null}
-      <Delete studio={studio} conversation={conversation} onClose={onClose} />
+      <Delete studio={studio} conversation={conversation} />
     </Dialog>
   )
 }
@@ -83,7 +80,7 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
     const lines: string[] = []
     for await (const line of await studio.client.sessions.export(sessionId)) lines.push(`${line}\n`)
     if (lines.at(-1)?.startsWith('{"type":"end"') !== true) throw new Error('The connection ended early. Try again.')
-    const name = `${sessionId.replaceAll(/[^\w.-]/g, '_')}.jsonl`
+    const name = safeName(`${sessionId}.jsonl`)
     saveAs(name, new Blob(lines, { type: 'application/x-ndjson' }))
     setSaid(`Saved as ${name}.`)
   }
@@ -100,12 +97,11 @@ function Export({ studio, sessionId }: { studio: Studio; sessionId: string }): J
   )
 }
 
-function Delete({ studio, conversation, onClose }: MenuProps): JSX.Element {
+function Delete({ studio, conversation }: Omit<MenuProps, 'onClose'>): JSX.Element {
   const { problem, attempt } = useAttempt()
   const remove = async () => {
     await studio.client.sessions.delete(conversation.sessionId)
     conversation.state.value = 'deleted'
-    onClose()
   }
   return (
     <Confirm verb="Delete" problem={problem} onConfirm={() => attempt(remove)}>

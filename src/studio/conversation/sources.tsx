@@ -19,18 +19,16 @@ interface CitingProps {
 /** Below it, numbers in brackets lead to the passages that the run was given. */
 export function Citing({ studio, address, runId, answer, children }: CitingProps): JSX.Element {
   const count = answer?.sources.length ?? 0
-  const { sessionId, filter } = address
   // biome-ignore lint/correctness/useExhaustiveDependencies: sources are only added
   const cite = useMemo(() => {
     if (answer === undefined || count === 0) return undefined
-    const places = new Map(
-      answer.sources.map((source) => {
-        const to = { page: 'chats', sessionId, runId, seq: answer.foundAt(source), view: 'passages', filter } as const
-        return [source.index, { href: studio.urlOf(to as Address), title: whereOf(source) }]
-      }),
-    )
-    return (index: number) => places.get(index)
-  }, [answer, count, sessionId, runId, filter.agent, filter.status])
+    return (index: number) => {
+      const source = answer.sources.find((one) => one.index === index)
+      if (source === undefined) return undefined
+      const to: Address = { ...address, runId, seq: answer.foundAt(source), inside: undefined, view: 'passages' }
+      return { href: studio.urlOf(to), title: whereOf(source) }
+    }
+  }, [answer, count, address])
   return <Citations.Provider value={cite}>{children}</Citations.Provider>
 }
 

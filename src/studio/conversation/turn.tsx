@@ -70,7 +70,7 @@ export function TurnView({
   const answered = messages.filter(({ role }) => role === 'assistant')
   const isWritten = underWay || answered.length === 0
   const parts = isWritten ? (answer?.parts ?? []) : answered.flatMap((message) => message.parts)
-  const { seq: _seq, view: _view, runId: _runId, ...session } = address
+  const session = { page: 'chats', sessionId, filter: address.filter } as const
   return (
     <article
       ref={element}
@@ -106,7 +106,7 @@ export function TurnView({
           {run.status === 'running' ? <span class="caret" aria-hidden="true" /> : null}
           {answer === undefined ? null : <Sources answer={answer} parts={underWay ? [] : parts} />}
         </Citing>
-        {answer?.exchanges.some(({ given }) => given !== undefined) ? <Exchanges answer={answer} /> : null}
+        {answer && <Exchanges answer={answer} />}
         {isNow && run.status === 'input_required' ? (
           <Waiting
             studio={studio}
@@ -153,6 +153,5 @@ function summaryOf({ run }: Turn): string {
 }
 
 function labelOf(asked: readonly Message[]): string {
-  const text = asked[0]?.content ?? ''
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text || 'A run'
+  return asked[0]?.content.slice(0, 80) || 'A run'
 }

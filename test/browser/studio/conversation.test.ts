@@ -180,7 +180,7 @@ test('a session has a name, a link, an export, and can be deleted, which other w
   await page.getByRole('heading', { name: 'opening hours in winter' }).waitFor()
   await page.getByRole('button', { name: 'Session…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Session' })
-  await dialog.waitFor()
+  await dialog.getByText('No files.').waitFor()
   expect(await treeOf(dialog)).toMatchInlineSnapshot(`
     "- dialog "Session":
       - heading "Session" [level=2]
@@ -199,6 +199,9 @@ test('a session has a name, a link, an export, and can be deleted, which other w
       - button "Export"
       - status
       - alert
+      - region "Files":
+        - paragraph: No files.
+        - list
       - button "Delete…"
       - alert"
   `)
