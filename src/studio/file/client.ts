@@ -3,9 +3,7 @@ import type { RunEvent } from '../../wire/event.ts'
 import type { CopiedRun, CopiedSession } from './copied-session.ts'
 
 /** Gives what is in an export as a server would, and asks none. */
-export function clientOf({ session, runs, files }: CopiedSession): PageClient {
-  const all = [...runs.values()]
-  const turns = all.filter(({ run }) => run.parent_run_id === null && run.replaced_by === null)
+export function clientOf({ session, runs, turns, files }: CopiedSession): PageClient {
   const find = (runId: string): CopiedRun => {
     const found = runs.get(runId)
     if (found === undefined) throw Object.assign(new Error('The file has no such run.'), { status: 404 })
@@ -29,7 +27,7 @@ export function clientOf({ session, runs, files }: CopiedSession): PageClient {
     runs: {
       get: async (runId: string) => find(runId).run,
       list: async ({ parent_run_id }: { parent_run_id: string }) => ({
-        runs: all.flatMap(({ run }) => (run.parent_run_id === parent_run_id ? [run] : [])),
+        runs: [...runs.values()].flatMap(({ run }) => (run.parent_run_id === parent_run_id ? [run] : [])),
         ...page,
       }),
       events: async (runId: string, { after = 0 } = {}) => eventsOf(find(runId), after),

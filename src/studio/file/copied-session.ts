@@ -17,6 +17,8 @@ export interface CopiedSession {
   session: Session
   /** In the order of the file, children after their parents. */
   runs: ReadonlyMap<string, CopiedRun>
+  /** Those of its conversation. */
+  turns: readonly CopiedRun[]
   /** By the id of the file, as base64. */
   files: ReadonlyMap<string, string>
   /** Why some of it is missing, or ''. */
@@ -50,7 +52,8 @@ export async function readCopy(file: File): Promise<CopiedSession> {
     }
   }
   for (const { run, events } of runs.values()) events.push(endEvent(run, run.end_seq))
-  return { session, runs, files, problem }
+  const turns = [...runs.values()].filter(({ run }) => run.parent_run_id === null && run.replaced_by === null)
+  return { session, runs, turns, files, problem }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each field is looked at before it is used

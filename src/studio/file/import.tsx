@@ -15,10 +15,8 @@ interface ImportProps {
 export function Import({ studio, file, copy, runId }: ImportProps): JSX.Element | null {
   const { problem, isBusy, attempt } = useAttempt()
   const { sessions } = studio.client
-  const turns = [...copy.runs.values()].flatMap(({ run }) =>
-    run.parent_run_id === null && run.replaced_by === null ? [run.run_id] : [],
-  )
-  const place = runId === undefined ? -1 : turns.indexOf(runId)
+  const { turns } = copy
+  const place = turns.findIndex(({ run }) => run.run_id === runId)
   const take = async (isFork: boolean) => {
     let { session_id: sessionId } = await sessions.import(new Uint8Array(await file.arrayBuffer()), { newIds: true })
     if (isFork) {

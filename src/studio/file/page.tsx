@@ -1,41 +1,26 @@
 import { Component, type ComponentChildren, type JSX } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { formatBytes } from '../../core/text/format.ts'
 import { Turns } from '../conversation/conversation.tsx'
 import { safeName } from '../parts/format.ts'
 import { RunView } from '../run/run.tsx'
 import { droppedFile } from '../state/dropped-file.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
+import { useRead } from '../state/use-read.ts'
 import { type CopiedSession, readCopy } from './copied-session.ts'
 import { Import } from './import.tsx'
 import { chosenIn, lookingAt } from './looking.ts'
 
 /** A session that was exported, read from its file in the page. */
 export function FilePage({ studio }: { studio: Studio }): JSX.Element {
-  return <OfFile studio={studio} file={droppedFile.value} />
-}
-
-function OfFile({ studio, file }: { studio: Studio; file: File | undefined }): JSX.Element {
+  const file = droppedFile.value
+  const address = studio.address.value
+  const runId = address.page === 'file' ? address.runId : undefined
   const picker = useRef<HTMLInputElement>(null)
-  const [copy, setCopy] = useState<CopiedSession>()
-  const [problem, setProblem] = useState('')
-  useEffect(() => {
-    setCopy(undefined)
-    setProblem('')
-    if (file === undefined) return undefined
-    let isShown = true
-    readCopy(file).then(
-      (read) => isShown && setCopy(read),
-      (error: unknown) => isShown && setProblem(messageOf(error)),
-    )
-    return () => {
-      isShown = false
-    }
-  }, [file])
-  const name = file === undefined ? '' : `${safeName(file.name)}, ${formatBytes(file.size)}`
+  const { value: copy, error } = useRead(file, async () => file && readCopy(file))
+  const name = file && `${safeName(file.name)}, ${formatBytes(file.size)}`
   return (
-    <div class={`file-page ${copy !== undefined && runIn(studio) !== undefined ? 'with-run' : ''}`}>
+    <div class={`file-page ${copy !== undefined && runId !== undefined ? 'with-run' : ''}`}>
       <header class="bar">
         <h2 dir="auto">{copy?.session.name ?? 'A session in a file'}</h2>
         <bdi class="more">{name}</bdi>
@@ -54,20 +39,20 @@ function OfFile({ studio, file }: { studio: Studio; file: File | undefined }): J
             studio.go({ page: 'file' }, true)
           }}
         />
-        {file === undefined || copy === undefined || copy.problem !== '' ? null : (
-          <Import studio={studio} file={file} copy={copy} runId={runIn(studio)} />
+        {file === undefined || copy?.problem !== '' ? null : (
+          <Import studio={studio} file={file} copy={copy} runId={runId} />
         )}
         <p role="status" class="whole-line">
           {file === undefined
             ? 'Drop the export of a session here. It is read in this page; nothing is sent.'
             : copy?.problem
               ? `${copy.problem} What came before is shown. It can’t be imported.`
-              : copy === undefined && problem === ''
+              : copy === undefined && error === undefined
                 ? 'Reading…'
                 : ''}
         </p>
         <p role="alert" class="wrong">
-          {problem === '' ? '' : `${name} can’t be shown. ${problem}`}
+          {error && `${name} can’t be shown. ${error}`}
         </p>
       </header>
       {copy === undefined ? null : (
@@ -78,8 +63,6 @@ function OfFile({ studio, file }: { studio: Studio; file: File | undefined }): J
     </div>
   )
 }
-
-const runIn = ({ address: { value: address } }: Studio) => (address.page === 'file' ? address.runId : undefined)
 
 function Looked({ studio, copy }: { studio: Studio; copy: CopiedSession }): JSX.Element {
   const looking = useMemo(() => lookingAt(studio, copy), [studio, copy])

@@ -15,15 +15,14 @@ export type SearchState =
   | { is: 'reading' }
   /** The server is making what it searches in; it is asked again. */
   | { is: 'indexing'; message: string }
-  | { is: 'ready'; hasMore: boolean }
+  /** `text`: what the hits were found for. */
+  | { is: 'ready'; hasMore: boolean; text: string }
   | { is: 'failed'; message: string }
 
 /** One search at a time in the messages, page by page. A later one takes the place of an earlier one. */
 export class MessageSearch {
   readonly state = signal<SearchState>({ is: 'idle' })
   readonly hits = signal<readonly MessageHit[]>([])
-  /** What the hits were found for. */
-  readonly found = signal('')
   readonly #client: PageClient
   #text = ''
   #cursor: string | undefined
@@ -41,17 +40,12 @@ export class MessageSearch {
     this.#cursor = undefined
     if (this.#text === '') {
       this.hits.value = []
-      this.found.value = ''
       this.state.value = { is: 'idle' }
     } else this.#read([])
   }
 
-  more(): void {
-    if (this.#cursor !== undefined) this.#read(this.hits.value)
-  }
-
-  /** After a failure, from where it was. */
-  again(): void {
+  /** From where it was, also after a failure. */
+  goOn(): void {
     this.#read(this.#cursor === undefined ? [] : this.hits.value)
   }
 
@@ -67,8 +61,7 @@ export class MessageSearch {
       (signal) => this.#page(signal),
       (messages) => {
         this.hits.value = [...before, ...messages]
-        this.found.value = this.#text
-        this.state.value = { is: 'ready', hasMore: this.#cursor !== undefined }
+        this.state.value = { is: 'ready', hasMore: this.#cursor !== undefined, text: this.#text }
       },
       (error) => {
         // What was found for other words would stand below it.

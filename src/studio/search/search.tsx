@@ -77,12 +77,12 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
         />
       </form>
       <p role="status" class={state.is === 'reading' ? 'about appears' : 'about'} key={state.is}>
-        {aboutSearch(state, search)}
+        {aboutSearch(state, hits.length)}
       </p>
       {state.is === 'failed' ? (
         <p role="alert" class="failure">
           The messages could not be searched: {state.message}{' '}
-          <button type="button" onClick={() => search.again()}>
+          <button type="button" onClick={() => search.goOn()}>
             Try again
           </button>
         </p>
@@ -109,7 +109,7 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
         </ol>
       )}
       {state.is === 'ready' && state.hasMore ? (
-        <button type="button" onClick={() => search.more()}>
+        <button type="button" onClick={() => search.goOn()}>
           Search older messages
         </button>
       ) : null}
@@ -132,8 +132,7 @@ function Hit({ studio, hit }: { studio: Studio; hit: MessageHit }): JSX.Element 
   )
 }
 
-function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string {
-  const count = hits.value.length
+function aboutSearch(state: SearchState, count: number): string {
   switch (state.is) {
     case 'reading':
       return 'Searching… The first time it may take some seconds.'
@@ -142,8 +141,8 @@ function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string
     case 'ready':
       if (count === 0) {
         return state.hasMore
-          ? `Not found yet: “${found.value}”. There are older messages.`
-          : `No message has all the words of “${found.value}”.`
+          ? `Not found yet: “${state.text}”. There are older messages.`
+          : `No message has all the words of “${state.text}”.`
       }
       return `${counted(count, 'message')}${state.hasMore ? ' so far' : ''}, newest first`
     default:

@@ -9,10 +9,10 @@ interface Read<Value> {
 
 /** Reads what has this key for as long as it is shown; nothing without one. What belongs to another key is not given. */
 export function useRead<Value>(
-  key: string | undefined,
+  key: string | File | undefined,
   read: (signal: AbortSignal) => Promise<Value>,
 ): Partial<Read<Value>> {
-  const [found, setFound] = useState<Read<Value> & { key?: string }>({})
+  const [found, setFound] = useState<Read<Value> & { key?: string | File }>({})
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is read
   useEffect(() => {
     if (key === undefined) return
