@@ -28,7 +28,7 @@ function serve() {
     waiting,
   }
 }
-const idsOf = ({ chunks }: OpenedDocument) => chunks.value.map(({ chunk_id }) => chunk_id)
+const idsOf = ({ chunks }: OpenedDocument) => chunks.rows.value.map(({ chunk_id }) => chunk_id)
 
 test('a change elsewhere while its chunks are read leaves none out', async () => {
   const server = serve()

@@ -31,7 +31,7 @@ export function requestOf(form: FormData, from: number | undefined, before: Befo
   const kept = form.getAll('passage')
   const drop = before.passages.filter((id) => !kept.includes(id))
   // Without the chunks alone, the recorded search; else it is made anew.
-  const passages = { ...searchOf(form), ...(drop.length > 0 && { drop }) }
+  const passages = { ...searchOf(Object.fromEntries(form)), ...(drop.length > 0 && { drop }) }
   const numbers = settings.flatMap((name) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))
   const edit: NonNullable<AgainRequest['edit']> = {}
   if (from === undefined && input !== undefined) edit.input = input

@@ -7,6 +7,7 @@ import { VirtualList } from '../parts/layout/virtual-list.tsx'
 import type { Studio } from '../state/studio.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { KnowledgeAddress } from './page.tsx'
+import type { Pages } from './pages.ts'
 
 const rowHeight = 52
 
@@ -34,11 +35,11 @@ export function DocumentList({ studio, base, address }: DocumentListProps): JSX.
     else return
     event.preventDefault()
   }
-  const total = base.status.value?.documents
+  const total = base.status.value?.documents ?? 0
   return (
     <nav class="library-list" aria-label="Documents">
       <p class="about list-bar" role="status">
-        {aboutList(base, query.collection)}
+        {aboutList(documents, query.collection)}
       </p>
       <VirtualList
         items={rows}
@@ -55,7 +56,7 @@ export function DocumentList({ studio, base, address }: DocumentListProps): JSX.
             class="session"
             role="option"
             aria-selected={row.document_id === documentId}
-            aria-setsize={documents.hasMore ? Math.max(total ?? 0, rows.length) : rows.length}
+            aria-setsize={documents.next.value ? Math.max(total, rows.length) : rows.length}
             aria-posinset={at + 1}
             tabIndex={at === active ? 0 : -1}
             onClick={() => {
@@ -87,11 +88,10 @@ function DocumentRow({ row }: { row: Document }): JSX.Element {
   )
 }
 
-function aboutList({ documents }: KnowledgeBase, collection: string | undefined): JSX.Element | string {
-  const state = documents.state.value
-  if (state === 'failed') return `The documents could not be read: ${documents.error.value}`
-  if (state === 'loading') return 'Reading…'
-  if (documents.rows.value.length > 0) return ''
+function aboutList({ rows, next, error }: Pages<Document>, collection: string | undefined): JSX.Element | string {
+  if (error.value) return `The documents could not be read: ${error.value}`
+  if (next.value === undefined) return 'Reading…'
+  if (rows.value.length > 0) return ''
   if (collection !== undefined) return `No document in the collection ${collection}.`
   return (
     <>

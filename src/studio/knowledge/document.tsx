@@ -31,7 +31,7 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
   useFocusOfHidden(heading)
   const { problem, attempt } = useAttempt()
   const document = opened.document.value
-  const state = opened.state.value
+  const error = opened.error.value || opened.chunks.error.value
   const { query } = address
   const title = document?.name ?? document?.source ?? 'Document'
   return (
@@ -41,9 +41,9 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
           {query.q === undefined ? 'Back to the documents' : 'Back to the passages'}
         </a>
         <h3 dir="auto" ref={heading} tabIndex={-1}>
-          {state === 'gone' ? 'Document' : title}
+          {title}
         </h3>
-        {document === undefined || state === 'gone' || !studio.can('knowledge') ? null : (
+        {document && studio.can('knowledge') && (
           <Confirm
             verb="Delete"
             problem={problem}
@@ -58,16 +58,15 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
           </Confirm>
         )}
       </header>
-      {state === 'gone' ? (
-        <p role="alert">This document is not there any more.</p>
-      ) : (
+      {error && <p role="alert">{error}</p>}
+      {document ? (
         <>
-          {opened.error.value === '' ? null : <p role="alert">{opened.error.value}</p>}
-          {state === 'loading' ? <p class="more appears">Reading…</p> : null}
-          <Passage studio={studio} opened={opened} address={address} />
-          {document === undefined ? null : <About document={document} />}
-          <Chunks studio={studio} opened={opened} address={address} />
+          <Passage studio={studio} document={document} address={address} />
+          <About document={document} />
+          <Chunks studio={studio} opened={opened} document={document} address={address} />
         </>
+      ) : error ? null : (
+        <p class="more appears">Reading…</p>
       )}
     </section>
   )
@@ -98,20 +97,19 @@ function About({ document }: { document: Document }): JSX.Element {
   )
 }
 
-function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): JSX.Element {
-  const { query, documentId, chunkId } = address
-  const chunks = opened.chunks.value
-  const count = opened.document.value?.chunk_count ?? chunks.length
+type ChunksProps = Omit<DocumentViewProps, 'base'> & { document: Document }
+
+function Chunks({ studio, opened: { chunks }, document, address }: ChunksProps): JSX.Element {
   return (
     <>
-      <h4>{counted(count, 'passage')}</h4>
+      <h4>{counted(document.chunk_count, 'passage')}</h4>
       <ol class="chunks" onKeyDown={(event) => moveFocus(event, 'a')}>
-        {chunks.map((chunk) => (
+        {chunks.rows.value.map((chunk) => (
           <li key={chunk.chunk_id} value={chunk.chunk_index + 1}>
             <a
               class="row-link"
-              href={studio.urlOf({ page: 'knowledge', query, documentId: documentId ?? '', chunkId: chunk.chunk_id })}
-              aria-current={chunk.chunk_id === chunkId ? 'true' : undefined}
+              href={studio.urlOf({ ...address, chunkId: chunk.chunk_id })}
+              aria-current={chunk.chunk_id === address.chunkId ? 'true' : undefined}
               dir="auto"
             >
               {chunk.content.trim().slice(0, 100)}
@@ -120,11 +118,11 @@ function Chunks({ studio, opened, address }: Omit<DocumentViewProps, 'base'>): J
           </li>
         ))}
       </ol>
-      {opened.hasMore.value ? (
-        <button type="button" onClick={() => opened.more()}>
+      {chunks.next.value && (
+        <button type="button" onClick={() => chunks.more()}>
           More passages
         </button>
-      ) : null}
+      )}
     </>
   )
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { useListening } from '../state/listening.ts'
+import { hasStatus, messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import { DocumentView } from './document.tsx'
 import { DocumentList } from './document-list.tsx'
@@ -19,31 +20,30 @@ export function KnowledgePage({ studio }: { studio: Studio }): JSX.Element | nul
 export type KnowledgeAddress = Extract<Address, { page: 'knowledge' }>
 
 function Columns({ studio, address }: { studio: Studio; address: KnowledgeAddress }): JSX.Element {
-  const isOperator = studio.can('config')
-  const [base] = useState(() => new KnowledgeBase(studio.client, isOperator))
-  useLayoutEffect(() => base.show(address), [base, address])
+  const [base] = useState(() => new KnowledgeBase(studio.client, studio.can('config')))
+  const { documentId, query } = address
+  const { q, collection } = query
+  useLayoutEffect(() => base.list(collection), [base, collection])
+  useLayoutEffect(() => base.open(documentId), [base, documentId])
   useListening(studio, base)
 
-  const state = base.state.value
-  if (state === 'off') return <Off />
-  if (state === 'failed' && base.status.value === undefined)
+  const error = base.error.value
+  if (hasStatus(error, 404)) return <Off />
+  if (error !== undefined && base.status.value === undefined)
     return (
       <div class="middle">
         <h2>Knowledge</h2>
-        <p role="alert">The knowledge base could not be read: {base.error.value}</p>
+        <p role="alert">The knowledge base could not be read: {messageOf(error)}</p>
       </div>
     )
   const opened = base.opened.value
-  const depth = address.documentId !== undefined ? 'document' : address.query.q !== undefined ? 'query' : 'list'
   return (
-    <div class="library" data-depth={depth}>
+    <div class="library" data-depth={documentId ? 'document' : q ? 'query' : 'list'}>
       <h2 class="hidden">Knowledge</h2>
       <StatusLine base={base} mayWrite={studio.can('knowledge')} />
       <DocumentList studio={studio} base={base} address={address} />
-      <Query studio={studio} base={base} address={address} />
-      {opened === undefined ? null : (
-        <DocumentView key={opened.documentId} studio={studio} base={base} opened={opened} address={address} />
-      )}
+      <Query studio={studio} address={address} />
+      {opened && <DocumentView key={opened.documentId} studio={studio} base={base} opened={opened} address={address} />}
     </div>
   )
 }

@@ -1,48 +1,47 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
-import type { Chunk } from '../../wire/knowledge.ts'
+import type { Chunk, Document } from '../../wire/knowledge.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { placeIn, whereOf } from '../parts/hits.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Studio } from '../state/studio.ts'
-import type { OpenedDocument } from './opened-document.ts'
+import { useRead } from '../state/use-read.ts'
 import type { KnowledgeAddress } from './page.tsx'
 
-const contexts = Array.from({ length: knowledgeLimits.context + 1 }, (_, count) => count)
+const { context } = knowledgeLimits
 
 interface PassageProps {
   studio: Studio
-  opened: OpenedDocument
+  document: Document
   address: KnowledgeAddress
 }
 
 /** The open passage as text, between those that stand before and after it. */
-export function Passage({ studio, opened, address }: PassageProps): JSX.Element | null {
-  const chunk = opened.chunk.value
-  const error = opened.chunkError.value
-  if (address.chunkId === undefined) return null
-  if (error !== '') return <p role="alert">{error}</p>
+export function Passage({ studio, document, address }: PassageProps): JSX.Element | null {
+  const { chunkId } = address
+  const [around, setAround] = useState(1)
+  // Read anew when the document was replaced.
+  const { value: chunk, error } = useRead(chunkId && `${chunkId} ${document.updated_at}`, (signal) =>
+    studio.client.knowledge.chunk(chunkId ?? '', { context, signal }),
+  )
+  if (chunkId === undefined) return null
+  if (error !== undefined) return <p role="alert">{error}</p>
   if (chunk === undefined) return <p class="more appears">Reading…</p>
   const heading = headingOf(chunk)
-  const neighbour = (other: Chunk) => (
-    <div class="neighbour" key={other.chunk_id}>
-      <a
-        href={studio.urlOf({
-          page: 'knowledge',
-          query: address.query,
-          documentId: other.document_id,
-          chunkId: other.chunk_id,
-        })}
-      >
-        Passage {other.chunk_index + 1}
-        {placeIn(other)}
-      </a>
-      <pre class="boxed" dir="auto">
-        {other.content}
-      </pre>
-    </div>
-  )
+  const neighbour = (other: Chunk) =>
+    Math.abs(other.chunk_index - chunk.chunk_index) > around ? null : (
+      <div class="neighbour" key={other.chunk_id}>
+        <a href={studio.urlOf({ ...address, chunkId: other.chunk_id })}>
+          Passage {other.chunk_index + 1}
+          {placeIn(other)}
+        </a>
+        <pre class="boxed" dir="auto">
+          {other.content}
+        </pre>
+      </div>
+    )
   return (
     <article class="passage" aria-label={`Passage ${chunk.chunk_index + 1}`}>
       <div class="bar">
@@ -50,19 +49,17 @@ export function Passage({ studio, opened, address }: PassageProps): JSX.Element 
         <CopyButton text={chunk.content} label="Copy the passage" />
         <label>
           Around it{' '}
-          <select
-            value={opened.context.value}
-            onChange={({ currentTarget }) => opened.show(Number(currentTarget.value))}
-          >
-            {contexts.map((count) => (
-              <option key={count} value={count}>
-                {count}
-              </option>
-            ))}
-          </select>
+          <input
+            class="short-field"
+            type="number"
+            min="0"
+            max={context}
+            value={around}
+            onInput={({ currentTarget }) => setAround(Number(currentTarget.value))}
+          />
         </label>
       </div>
-      {heading === undefined ? null : (
+      {heading && (
         <p class="more" dir="auto">
           {heading}
         </p>

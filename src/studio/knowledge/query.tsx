@@ -1,51 +1,35 @@
-import type { JSX } from 'preact'
+import type { JSX, TargetedSubmitEvent } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import { silenceOf } from '../../core/knowledge/silence.ts'
-import { counted, formatScore } from '../../core/text/format.ts'
-import { type Hit, Hits, toHit } from '../parts/hits.tsx'
+import { counted } from '../../core/text/format.ts'
+import { type Hit, Hits, Skipped, toHit, tooLow } from '../parts/hits.tsx'
 import { SearchFields } from '../parts/search-fields.tsx'
-import type { Asked } from '../state/address.ts'
+import { readAddress } from '../state/address.ts'
+import { searchOf } from '../state/search-of.ts'
 import type { Studio } from '../state/studio.ts'
-import type { KnowledgeBase } from './knowledge-base.ts'
+import { useRead } from '../state/use-read.ts'
 import type { KnowledgeAddress } from './page.tsx'
 
 interface QueryProps {
   studio: Studio
-  base: KnowledgeBase
   address: KnowledgeAddress
 }
 
 /** A search in the knowledge base, and why each result stands where it stands. */
-export function Query({ studio, base, address }: QueryProps): JSX.Element {
-  const { query } = address
+export function Query({ studio, address }: QueryProps): JSX.Element {
+  const { q, mode = 'hybrid', limit = 10, filters, collection } = address.query
   const form = useRef<HTMLFormElement>(null)
-  const { q = '', mode = 'hybrid', limit = 10, filters = '', collection = '' } = query
-  const shown = JSON.stringify({ q, mode, limit, filters, collection })
-  useLayoutEffect(() => {
-    for (const [name, value] of Object.entries(JSON.parse(shown))) {
-      const field = form.current?.elements.namedItem(name)
-      if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = String(value)
-    }
-  }, [shown])
-  const ask = (asked: Asked) => studio.go({ page: 'knowledge', query: asked })
-  const submit = (event: SubmitEvent) => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address changes also by Back and by links
+  useLayoutEffect(() => form.current?.reset(), [q, mode, limit, filters, collection])
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const fields = new FormData(event.currentTarget as HTMLFormElement)
-    const textOf = (name: string) => String(fields.get(name) ?? '').trim() || undefined
-    const wanted = textOf('mode')
-    const most = Number(textOf('limit'))
-    ask({
-      q: textOf('q'),
-      mode: wanted === 'hybrid' ? undefined : wanted,
-      limit: most > 0 && most !== 10 ? most : undefined,
-      filters: textOf('filters'),
-      collection: textOf('collection'),
-    })
+    const fields = new FormData(event.currentTarget) as unknown as URLSearchParams
+    studio.go(readAddress('/knowledge', `${new URLSearchParams(fields)}`))
   }
   return (
     <section class="library-main" aria-label="Search the documents">
-      {query.q === undefined ? null : (
+      {q === undefined ? null : (
         <a class="back" href={studio.urlOf({ page: 'knowledge', query: {} })}>
           Back to the documents
         </a>
@@ -59,41 +43,42 @@ export function Query({ studio, base, address }: QueryProps): JSX.Element {
             type="search"
             placeholder="Search the documents"
             maxLength={knowledgeLimits.query}
+            defaultValue={q}
           />
         </label>
-        <SearchFields mode="hybrid" limit={10} />
+        <SearchFields mode={mode} limit={limit} filters={filters} />
         <label>
-          Collection <input name="collection" placeholder="all" />
+          Collection <input name="collection" placeholder="all" defaultValue={collection} />
         </label>
         <button type="submit" class="primary">
           Search
         </button>
       </form>
       <div class="found">
-        <Found studio={studio} base={base} address={address} onAsk={ask} />
+        <Found studio={studio} address={address} />
       </div>
     </section>
   )
 }
 
-function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: Asked) => void }): JSX.Element {
-  const found = base.found.value
-  const { query, chunkId } = address
-  if (found.state === 'nothing asked')
-    return <p class="more">Search as agents do, and see why each passage has its rank.</p>
-  if (found.state === 'searching') return <p class="more appears">Searching…</p>
-  if (found.state === 'failed') return <p role="alert">{found.error}</p>
-  const { results, mode, trace, skipped = [] } = found.answer
+function Found({ studio, address: { query, chunkId } }: QueryProps): JSX.Element {
+  const { q, collection, filters, ...rest } = query
+  const { value: answer, error } = useRead(q && JSON.stringify(query), async (signal) =>
+    studio.client.knowledge.search(q ?? '', { ...searchOf(query), collection, explain: true }, { signal }),
+  )
+  if (q === undefined) return <p class="more">Search as agents do, and see why each passage has its rank.</p>
+  if (error !== undefined) return <p role="alert">{error}</p>
+  if (answer === undefined) return <p class="more appears">Searching…</p>
+  const { results, mode, trace, skipped } = answer
   if (results.length === 0) {
-    const { filters, ...rest } = query
     return (
       <>
         <p role="status">
-          Nothing was found for “<span dir="auto">{query.q}</span>”
+          Nothing was found for “<span dir="auto">{q}</span>”
           {filters === undefined ? '.' : ' in the documents that the filters match.'}
         </p>
         {filters === undefined ? null : (
-          <button type="button" onClick={() => onAsk(rest)}>
+          <button type="button" onClick={() => studio.go({ page: 'knowledge', query: { ...rest, q, collection } })}>
             Clear the filters
           </button>
         )}
@@ -101,11 +86,10 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
     )
   }
   const words = results[0]?.explain?.words ?? []
-  const hits = results.map(toHit)
   const silence = trace?.fit && silenceOf(trace.fit)
   const open = ({ id }: Hit) => {
-    const hit = results.find(({ chunk_id }) => chunk_id === id)
-    if (hit !== undefined) studio.go({ page: 'knowledge', query, documentId: hit.document_id, chunkId: id })
+    const documentId = results.find(({ chunk_id }) => chunk_id === id)?.document_id
+    studio.go({ page: 'knowledge', query, documentId, chunkId: id })
   }
   return (
     <>
@@ -113,18 +97,9 @@ function Found({ studio, base, address, onAsk }: QueryProps & { onAsk: (asked: A
         {counted(results.length, 'passage')} · {mode}
         {words.length === 0 ? '' : ` · words looked for: ${words.join(', ')}`}
       </p>
-      {silence === undefined ? null : (
-        <p class="failure">
-          An agent without a model quotes nothing: the fit is {formatScore(silence.score)}, and needs to be at least{' '}
-          {formatScore(silence.threshold)}.
-        </p>
-      )}
-      {skipped.map(({ list, reason }) => (
-        <p key={list} class="failure">
-          Without the list <code>{list}</code>: {reason}
-        </p>
-      ))}
-      <Hits label="Passages" hits={hits} onOpen={open} opened={chunkId} />
+      {silence && <p class="failure">An agent without a model quotes nothing: {tooLow(silence)}.</p>}
+      <Skipped lists={skipped} />
+      <Hits label="Passages" hits={results.map(toHit)} onOpen={open} opened={chunkId} />
     </>
   )
 }

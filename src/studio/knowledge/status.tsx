@@ -2,39 +2,54 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { counted, formatBytes, formatCount } from '../../core/text/format.ts'
 import type { KnowledgeStatus } from '../../wire/knowledge.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { useAttempt } from '../state/attempt.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
 const embedders = ['static', 'lexical', 'transformers', 'openai']
 
 /** What is in the knowledge base, what is under way, and the button that embeds everything again. */
 export function StatusLine({ base, mayWrite }: { base: KnowledgeBase; mayWrite: boolean }): JSX.Element {
-  const [isAsking, setAsking] = useState(false)
+  const [embedder, setEmbedder] = useState('')
+  const { problem, attempt } = useAttempt()
   const status = base.status.value
   if (status === undefined) return <p class="about appears library-status">Reading…</p>
-  const isReindexing = status.reindexing !== undefined || base.reindexing.value !== undefined
+  const { documents, chunks, pending, reindexing, embedding_model: current } = status
+  const own = base.reindexing.value
+  const isReindexing = reindexing !== undefined || own !== undefined
+  const name = current.provider === current.model ? current.model : `${current.provider} ${current.model}`
   return (
     <div class="library-status bar">
       <span>
-        {counted(status.documents, 'document')} · {counted(status.chunks, 'passage')} · embedder {nameOf(status)}
+        {counted(documents, 'document')} · {counted(chunks, 'passage')} · embedder {name}
       </span>
-      <span role="status">{whatIsUnderWay(status, isReindexing)}</span>
-      {status.reindexing === undefined ? null : <Progress now={status.reindexing} />}
-      {base.reindexError.value === '' ? null : (
-        <span role="alert" class="failure">
-          The reindex failed: {base.reindexError.value}
-        </span>
-      )}
-      {!mayWrite ? null : base.reindexing.value !== undefined ? (
-        <button type="button" onClick={() => base.reindexing.value?.abort()}>
+      <span role="status">
+        {isReindexing
+          ? 'Reindexing…'
+          : pending > 0 && `${counted(pending, 'document')} without vectors: keyword search only so far`}
+      </span>
+      {reindexing && <Progress now={reindexing} />}
+      {!mayWrite ? null : own ? (
+        <button type="button" onClick={() => own.abort()}>
           Stop
         </button>
       ) : isReindexing ? null : (
-        <button type="button" onClick={() => setAsking(true)}>
-          Reindex…
-        </button>
+        <Confirm verb="Reindex" problem={problem} onConfirm={() => attempt(() => base.reindex(embedder || undefined))}>
+          All {counted(chunks, 'passage')} are embedded again. Searches work meanwhile. Closing this tab stops it.{' '}
+          <label>
+            Embedder{' '}
+            <select value={embedder} onChange={({ currentTarget }) => setEmbedder(currentTarget.value)}>
+              <option value="">as now: {name}</option>
+              {embedders
+                .filter((one) => one !== current.provider)
+                .map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+            </select>
+          </label>
+          {embedder === 'transformers' && ' The server may have to download the model.'}
+        </Confirm>
       )}
-      {isAsking ? <AskReindex base={base} status={status} onClose={() => setAsking(false)} /> : null}
     </div>
   )
 }
@@ -51,57 +66,4 @@ function Progress({ now }: { now: NonNullable<KnowledgeStatus['reindexing']> }):
       <span>{words}</span>
     </>
   )
-}
-
-interface AskReindexProps {
-  base: KnowledgeBase
-  status: KnowledgeStatus
-  onClose: () => void
-}
-
-function AskReindex({ base, status, onClose }: AskReindexProps): JSX.Element {
-  const [embedder, setEmbedder] = useState('')
-  const start = () => {
-    onClose()
-    void base.reindex(embedder === '' ? undefined : embedder)
-  }
-  return (
-    <Dialog title="Reindex" onClose={onClose}>
-      <p>
-        All {counted(status.chunks, 'passage')} are embedded again. Searches work meanwhile. Closing this tab stops it.
-      </p>
-      <label>
-        Embedder{' '}
-        <select value={embedder} onChange={({ currentTarget }) => setEmbedder(currentTarget.value)}>
-          <option value="">as now: {nameOf(status)}</option>
-          {embedders
-            .filter((name) => name !== status.embedding_model.provider)
-            .map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-        </select>
-      </label>
-      {embedder === 'transformers' ? <p>The server may have to download the model.</p> : null}
-      <div class="bar">
-        <button type="button" class="primary" onClick={start}>
-          Start
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </Dialog>
-  )
-}
-
-function whatIsUnderWay({ pending }: KnowledgeStatus, isReindexing: boolean): string {
-  if (isReindexing) return 'Reindexing…'
-  if (pending === 0) return ''
-  return `${counted(pending, 'document')} ${pending === 1 ? 'waits' : 'wait'} for vectors: keyword search only so far`
-}
-
-function nameOf({ embedding_model: { provider, model } }: KnowledgeStatus): string {
-  return provider === model ? provider : `${provider} ${model}`
 }

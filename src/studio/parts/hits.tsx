@@ -116,6 +116,24 @@ export function Hits({ label, hits, onOpen, opened }: HitsProps): JSX.Element {
   )
 }
 
+/** The lists that a search had to do without, and why. */
+export function Skipped({ lists = [] }: { lists: SearchAnswer['skipped'] }): JSX.Element {
+  return (
+    <>
+      {lists.map(({ list, reason }) => (
+        <p key={list} class="failure">
+          Without the list <code>{list}</code>: {reason}
+        </p>
+      ))}
+    </>
+  )
+}
+
+/** Why passages are not enough for an answer. */
+export function tooLow({ score, threshold }: { score: number; threshold: number }): string {
+  return `the fit is ${formatScore(score)}, and needs to be at least ${formatScore(threshold)}`
+}
+
 /** Its rank in a list, and its score there. */
 function inList({ lists }: Hit, list: string): string | undefined {
   const found = lists?.[list]

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact'
-import { type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 
 interface SearchFieldsProps {
   /** Chosen at first. Absent: it may stay as it was. */
-  mode?: SearchMode
+  mode?: string | undefined
   limit?: number
-  filters?: object | undefined
+  /** An object as JSON. */
+  filters?: string | undefined
 }
 
 /** How to search: fields of a form. */
@@ -19,7 +20,8 @@ export function SearchFields({ mode, limit, filters }: SearchFieldsProps): JSX.E
         <select name="mode">
           {mode === undefined ? <option value="">{placeholder}</option> : null}
           {searchModes.map((one) => (
-            <option key={one} selected={one === mode}>
+            // The type of the element does not know it: a form that is reset has it chosen again.
+            <option key={one} {...{ defaultSelected: one === mode }}>
               {one}
             </option>
           ))}
@@ -34,16 +36,11 @@ export function SearchFields({ mode, limit, filters }: SearchFieldsProps): JSX.E
           min="1"
           max={knowledgeLimits.search}
           placeholder={placeholder}
-          defaultValue={limit === undefined ? '' : `${limit}`}
+          defaultValue={limit}
         />
       </label>
       <label>
-        Filters{' '}
-        <input
-          name="filters"
-          placeholder="an object in JSON"
-          defaultValue={filters === undefined ? '' : JSON.stringify(filters)}
-        />
+        Filters <input name="filters" placeholder="an object in JSON" defaultValue={filters} />
       </label>
     </>
   )

@@ -1,6 +1,3 @@
-import { isJsonObject } from '../../core/json.ts'
-import type { Filters } from '../../core/knowledge/filter.ts'
-
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
   | {
@@ -181,22 +178,10 @@ export function given<T extends object>(values: T): T {
 
 /** Those that are not empty. */
 function textsOf(query: URLSearchParams): Partial<Record<string, string>> {
-  return Object.fromEntries([...query].filter(([, value]) => value !== ''))
+  return Object.fromEntries([...query].filter(([, value]) => value.trim() !== ''))
 }
 
 function countIn(text: string | null | undefined): number | undefined {
   const count = Number(text)
   return Number.isInteger(count) && count > 0 ? count : undefined
-}
-
-/** A text says what is wrong with them. */
-export function readFilters(text: string | undefined): Filters | undefined | string {
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isJsonObject(value)) return value as Filters
-  } catch {
-    // Said below.
-  }
-  return 'Filters must be an object in JSON, such as {"topic": "office"}.'
 }

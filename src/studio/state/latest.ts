@@ -1,6 +1,7 @@
 /** Reads one thing at a time. A later reading takes the place of an earlier one, which then tells nothing any more. */
 export class Latest {
   #reading: AbortController | undefined
+  #next: (() => void) | undefined
 
   get isReading(): boolean {
     return this.#reading !== undefined
@@ -14,14 +15,23 @@ export class Latest {
       <Told>(tell: (what: Told) => void) =>
       (what: Told) => {
         if (this.#reading !== reading) return
-        this.#reading = undefined
+        const next = this.#next
+        this.stop()
         tell(what)
+        next?.()
       }
     get(reading.signal).then(told(onRead), told(onFailed))
+  }
+
+  /** At once, or when what is being read has come or failed. */
+  soon(read: () => void): void {
+    if (this.isReading) this.#next = read
+    else read()
   }
 
   stop(): void {
     this.#reading?.abort()
     this.#reading = undefined
+    this.#next = undefined
   }
 }

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../core/json.ts'
 import type { Filters } from '../../core/knowledge/filter.ts'
 import { type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
-import { readFilters } from './address.ts'
+import { given } from './address.ts'
 
 export interface AskedSearch {
   mode?: SearchMode
@@ -8,11 +9,30 @@ export interface AskedSearch {
   filters?: Filters
 }
 
-/** What is chosen in the fields of a search. Throws for filters that are none. */
-export function searchOf(form: FormData): AskedSearch {
-  const filters = readFilters(String(form.get('filters') ?? '').trim() || undefined)
-  if (typeof filters === 'string') throw new Error(filters)
-  const mode = searchModes.find((one) => one === form.get('mode'))
-  const limit = Number(form.get('limit'))
-  return { ...(mode && { mode }), ...(limit > 0 && { limit }), ...(filters && { filters }) }
+/** What the fields of a search say, or its address. Throws for filters that are none. */
+export function searchOf({
+  mode,
+  limit,
+  filters = '',
+}: {
+  mode?: unknown
+  limit?: unknown
+  filters?: unknown
+}): AskedSearch {
+  return given({
+    mode: searchModes.find((one) => one === mode),
+    limit: Number(limit) || undefined,
+    filters: filtersIn(String(filters)),
+  }) as AskedSearch
+}
+
+function filtersIn(text: string): Filters | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value as Filters
+  } catch {
+    // Said below.
+  }
+  throw new Error('Filters must be an object in JSON, such as {"topic": "office"}.')
 }

@@ -83,7 +83,8 @@ test('an empty one says how to fill it, and what comes is there at once', async 
   expect(await treeOf(page.locator('.library-status'))).toMatchInlineSnapshot(`
     "- text: 0 documents · 0 passages · embedder static docs-en-1
     - status
-    - button "Reindex…""
+    - button "Reindex…"
+    - alert"
   `)
   expect(await lookAt(page)).toEqual([])
   await add('first.md', '# First\n\nThe lamp burns paraffin.\n\nThe stove burns wood.\n')
@@ -100,7 +101,7 @@ test('a passage of a replaced document and a search that fails are told; the doc
     `/studio/knowledge/d/${json.document_id}/c/${json.chunk_ids[0]}?q=text&collection=nowhere`,
   )
   const { page } = visited
-  await page.getByText('This passage is not there any more').waitFor()
+  await page.getByText(`There is no chunk '${json.chunk_ids[0]}'.`).waitFor()
   await page.getByRole('link', { name: /The new text/ }).waitFor()
   await page
     .getByText(/collection/)
@@ -164,10 +165,10 @@ test('documents that wait for vectors are counted until they have them', async (
   held = hold.promise
   const after = await startServer(config)
   const { page, ...visited } = await visit(chromium, after.url, '/studio/knowledge')
-  await page.getByText('1 document waits for vectors').waitFor()
+  await page.getByText('1 document without vectors').waitFor()
   expect(await lookAt(page)).toEqual([])
   hold.resolve()
-  await page.getByText('waits for vectors').waitFor({ state: 'detached' })
+  await page.getByText('without vectors').waitFor({ state: 'detached' })
   expect(await visited.end()).toEqual(nothingWrong)
   await after.close()
   embedder.close().closeAllConnections()

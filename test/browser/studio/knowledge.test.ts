@@ -17,6 +17,8 @@ let server: RunningTestServer
 let embedder: Server
 /** While it is set, what is embedded waits for it. */
 let held: Promise<void> | undefined
+/** While it is set, nothing is embedded. */
+let isBroken = false
 
 beforeAll(async () => {
   chromium = await openBrowser()
@@ -24,7 +26,8 @@ beforeAll(async () => {
     const { input } = JSON.parse((await buffer(request)).toString()) as { input: string[] }
     if (input.length < 10) await held
     const data = input.map((text, index) => ({ index, embedding: [text.length, 1, 2, 3] }))
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
+    const status = isBroken ? 400 : 200
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(isBroken ? {} : { data }))
   })
   await new Promise<void>((resolve) => embedder.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(embedder.address() as AddressInfo).port}/v1`
@@ -95,24 +98,31 @@ test('a search shows why each passage has its rank, and opens it with its neighb
       - strong: docs/hours.md:1–6
       - button "Copy the passage": copy
       - text: Around it
-      - combobox "Around it":
-        - option "0"
-        - option "1" [selected]
-        - option "2"
-        - option "3"
-        - option "4"
-        - option "5"
+      - spinbutton "Around it": "1"
       - paragraph: Hours › Winter
       - text: "# Hours ## Winter From November to March the office opens at nine."
       - link "Passage 2, lines 7–9":
-        - /url: /studio/knowledge/d/doc_…/c/chk_…?q=winter+opens&filters=%7B%22topic%22%3A%22office%22%7D
+        - /url: /studio/knowledge/d/doc_…/c/chk_…?q=winter+opens&mode=hybrid&limit=10&filters=%7B%22topic%22%3A%22office%22%7D
       - text: "## Summer In summer it opens at eight."
       - group: "metadata: {2}""
   `)
-  expect(new URL(page.url()).search).toBe('?q=winter+opens&filters=%7B%22topic%22%3A%22office%22%7D')
+  expect(new URL(page.url()).search).toBe(
+    '?q=winter+opens&mode=hybrid&limit=10&filters=%7B%22topic%22%3A%22office%22%7D',
+  )
   expect(await lookAt(page)).toEqual([])
+  await page.getByLabel('Around it').fill('0')
+  await page.getByRole('link', { name: 'Passage 2, lines 7–9' }).waitFor({ state: 'detached' })
   await page.goBack()
   await page.getByRole('region', { name: 'Document', exact: true }).waitFor({ state: 'detached' })
+  // Back to the document without the passage leaves the fields as they are.
+  await page.getByRole('searchbox', { name: 'Search the documents' }).fill('not asked')
+  await page.goForward()
+  await page.getByRole('article', { name: /Passage/ }).waitFor()
+  expect(await page.getByRole('searchbox', { name: 'Search the documents' }).inputValue()).toBe('not asked')
+  await page.goBack()
+  await page.goBack()
+  await expect.poll(() => page.getByLabel('Filters').inputValue()).toBe('')
+  expect(await page.getByRole('searchbox', { name: 'Search the documents' }).inputValue()).toBe('')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
@@ -166,11 +176,11 @@ test('a document is deleted after a question, and is gone in every window', asyn
   expect(await lookAt(one.page)).toEqual([])
   await one.page.getByRole('button', { name: 'Delete', exact: true }).click()
   await one.page.getByRole('region', { name: 'Document', exact: true }).waitFor({ state: 'detached' })
-  await other.page.getByText('not there any more').waitFor()
+  await other.page.getByText(`There is no document '${id}'.`).waitFor()
   expect(await treeOf(other.page.getByRole('region', { name: 'Document', exact: true }))).toMatchInlineSnapshot(`
     "- region "Document":
       - heading "Document" [level=3]
-      - alert: This document is not there any more."
+      - alert: There is no document 'doc_…'."
   `)
   for (const { page } of [one, other])
     await page.getByRole('option', { name: /short-lived/ }).waitFor({ state: 'detached' })
@@ -185,7 +195,7 @@ test('a reindex shows how far it is, also in other windows', async () => {
   const hold = Promise.withResolvers<void>()
   held = hold.promise
   await one.page.getByRole('button', { name: 'Reindex…' }).click()
-  await one.page.getByRole('button', { name: 'Start' }).click()
+  await one.page.getByRole('button', { name: 'Reindex', exact: true }).click()
   for (const { page } of [one, other]) await page.getByText('Reindexing…').waitFor()
   await other.page.getByRole('progressbar', { name: 'Reindex' }).waitFor()
   expect(await treeOf(other.page.locator('.library-status'))).toMatchInlineSnapshot(`
@@ -199,6 +209,22 @@ test('a reindex shows how far it is, also in other windows', async () => {
   hold.resolve()
   for (const { page } of [one, other]) await page.getByRole('button', { name: 'Reindex…' }).waitFor()
   expect([await one.end(), await other.end()]).toEqual([nothingWrong, nothingWrong])
+})
+
+test('a reindex that fails says why, and can be begun again', async () => {
+  const { page, ...visited } = await open('/studio/knowledge')
+  isBroken = true
+  await page.getByRole('button', { name: 'Reindex…' }).click()
+  expect(await lookAt(page)).toEqual([])
+  await page.getByLabel('Embedder').selectOption('transformers')
+  await page.getByText('may have to download the model').waitFor()
+  await page.getByLabel('Embedder').selectOption('as now: openai lengths')
+  await page.getByRole('button', { name: 'Reindex', exact: true }).click()
+  await page.getByRole('alert').filter({ hasText: '400' }).waitFor()
+  isBroken = false
+  await page.getByRole('button', { name: 'Reindex…' }).waitFor()
+  expect(await lookAt(page)).toEqual([])
+  expect(await visited.end()).toEqual(nothingWrong)
 })
 
 test('two thousand documents are a few rows, and pages are read as they are scrolled to', async () => {

@@ -129,7 +129,7 @@ test('a search that was kept from the model says why, and one that found nothing
       - region "Search for the moon":
         - paragraph: “the moon”
         - paragraph: hybrid · filters none
-        - paragraph: "Nothing was told: nothing fits. The fit is 0.12, and needs to be at least 0.50."
+        - paragraph: "Nothing was told, as the fit is 0.12, and needs to be at least 0.50: nothing fits"
         - group "Passages":
           - table:
             - rowgroup:

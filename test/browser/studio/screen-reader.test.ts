@@ -229,6 +229,7 @@ test('the knowledge base with a passage that is open', async () => {
       - text: 1 document · 2 passages · embedder static docs-en-1
       - status
       - button "Reindex…"
+      - alert
       - navigation "Documents":
         - listbox "Documents":
           - option "docs/hours.md 2 passages" [selected]
@@ -277,13 +278,7 @@ test('the knowledge base with a passage that is open', async () => {
           - strong: docs/hours.md:1–6
           - button "Copy the passage": copy
           - text: Around it
-          - combobox "Around it":
-            - option "0"
-            - option "1" [selected]
-            - option "2"
-            - option "3"
-            - option "4"
-            - option "5"
+          - spinbutton "Around it": "1"
           - paragraph: Hours › Winter
           - text: "# Hours ## Winter From November to March the office opens at nine."
           - link "Passage 2, lines 7–9":

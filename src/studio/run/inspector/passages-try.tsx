@@ -26,13 +26,13 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
         aria-label="Search again"
         onSubmit={(event) => {
           event.preventDefault()
-          const form = new FormData(event.currentTarget)
+          const form = Object.fromEntries(new FormData(event.currentTarget))
           attempt(async () =>
             setFound(await studio.client.knowledge.search(query, { ...searchOf(form), explain: true, collection })),
           )
         }}
       >
-        <SearchFields mode={mode} limit={limit} filters={filters} />
+        <SearchFields mode={mode} limit={limit} filters={filters && JSON.stringify(filters)} />
         <button type="submit">Search now</button>
       </form>
       <p role="alert" class="wrong">

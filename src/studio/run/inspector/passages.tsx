@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { EventOf } from '../../../core/steps/records.ts'
 import { markCited } from '../../../core/text/citations.ts'
 import { formatMs, formatScore } from '../../../core/text/format.ts'
-import { type Hit, Hits, whereOf } from '../../parts/hits.tsx'
+import { type Hit, Hits, Skipped, tooLow, whereOf } from '../../parts/hits.tsx'
 import { useAttempt } from '../../state/attempt.ts'
 import type { RunEvents } from '../../state/run/events.ts'
 import type { Studio } from '../../state/studio.ts'
@@ -44,7 +44,7 @@ interface SearchProps {
 }
 
 function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
-  const { query, results, fit, abstained, skipped = [] } = search
+  const { query, results, fit, abstained, skipped } = search
   const [isTrying, setTrying] = useState(false)
   const { problem, attempt } = useAttempt()
   const mayAgain = studio.can('again')
@@ -99,15 +99,10 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       </p>
       <p class="about">{aboutSearch(search).join(' · ')}</p>
       {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
-      {skipped.map(({ list, reason }) => (
-        <p key={list} class="failure">
-          Without the list <code>{list}</code>: {reason}
-        </p>
-      ))}
-      {abstained === undefined ? null : (
+      <Skipped lists={skipped} />
+      {abstained && (
         <p class="failure">
-          Nothing was told: {abstained.reason.replace(/\.$/, '')}. The fit is {formatScore(abstained.score)}, and needs
-          to be at least {formatScore(abstained.threshold)}.
+          Nothing was told, as {tooLow(abstained)}: {abstained.reason}
         </p>
       )}
       {results.length === 0 ? (
