@@ -1,80 +1,87 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { PageClient } from '../../src/client/page.ts'
-import { Waiting } from '../../src/studio/state/waiting.ts'
+import { Chats } from '../../src/studio/state/chats.ts'
 import type { LiveEvent } from '../../src/wire/live.ts'
-
-/** As the server has them; `answer` lets a reading that is under way end. */
-let server: string[]
-let readings: (() => void)[]
-let waiting: Waiting
+import { at, headOf, playSessions, settled } from '../support/studio/played-sessions.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
-  server = []
-  readings = []
-  const list = () =>
-    new Promise((resolve, reject) =>
-      readings.push(() => {
-        if (server.includes('broken')) return reject(new Error('broken'))
-        resolve({ sessions: server.slice(0, 100).map((session_id) => ({ session_id })), total: server.length })
-      }),
-    )
-  waiting = new Waiting({ sessions: { list } } as unknown as PageClient)
 })
 afterEach(() => {
-  waiting.close()
   vi.useRealTimers()
 })
 
-async function answer(): Promise<void> {
-  for (const resolve of readings.splice(0)) resolve()
-  await vi.advanceTimersByTimeAsync(0)
-}
+const waits = (n: number, second = n) => headOf(n, { status: 'input_required', updated_at: at(second) })
 
-const changed = (session_id: string, status: string) => ({ type: 'session', head: { session_id, status } }) as LiveEvent
-
-async function begin(...ids: string[]): Promise<void> {
-  server = ids
-  waiting.read()
-  await answer()
+/** Of 300 sessions the first `count` wait. */
+async function begin(count: number, answered = true) {
+  const play = playSessions(300)
+  for (let n = 0; n < count; n++) play.stored.set(`ses_${n}`, waits(n))
+  if (!answered) play.hold()
+  const chats = new Chats(play.client, () => {})
+  chats.waiting.show({ status: 'input_required' })
+  await settled()
+  const receive = (...heads: ReturnType<typeof headOf>[]) =>
+    chats.receive(heads.map((head): LiveEvent => ({ type: 'session', head })))
+  return { ...play, chats, receive, count: () => chats.waits.value }
 }
 
 test('one that waits is counted once, and no longer when it goes on or is deleted', async () => {
-  await begin('a', 'b')
-  waiting.receive([changed('c', 'input_required'), changed('c', 'input_required'), changed('d', 'running')])
-  expect(waiting.count.value).toBe(3)
-  waiting.receive([changed('a', 'running'), { type: 'session_deleted', session_id: 'b' }])
-  expect(waiting.count.value).toBe(1)
+  const { chats, receive, count } = await begin(2)
+  receive(waits(3, 400), waits(3, 401), headOf(4, { status: 'running', updated_at: at(402) }))
+  expect(count()).toBe(3)
+  receive(headOf(0, { status: 'running', updated_at: at(403) }))
+  chats.receive([{ type: 'session_deleted', session_id: 'ses_1' }])
+  expect(count()).toBe(1)
 })
 
 test('what changes while it is read counts', async () => {
-  server = ['a']
-  waiting.read()
-  waiting.receive([changed('a', 'completed'), changed('b', 'input_required')])
-  expect(waiting.count.value).toBe(undefined)
-  waiting.receive([changed('c', 'input_required')])
-  await answer()
-  expect(waiting.count.value).toBe(2)
+  const { receive, release, count } = await begin(1, false)
+  receive(headOf(0, { updated_at: at(400) }), waits(1, 401))
+  expect(count()).toBe(0)
+  receive(waits(2, 402))
+  await release()
+  expect(count()).toBe(2)
 })
 
-test('of more than are named, an unknown one is asked for, at most once a second', async () => {
-  await begin(...Array.from({ length: 150 }, (_, place) => `s${place}`))
-  expect(waiting.count.value).toBe(150)
-  waiting.receive([changed('s1', 'running')])
-  expect(waiting.count.value).toBe(149)
-  server = server.filter((id) => id !== 's1' && id !== 's140')
-  for (let times = 0; times < 5; times++) waiting.receive([changed('s140', 'running')])
-  expect([waiting.count.value, readings.length]).toEqual([149, 0])
+test('of more than one page has, an unknown one is asked for, at most once a second', async () => {
+  const { asked, stored, receive, count } = await begin(150)
+  expect(count()).toBe(150)
+  receive(headOf(149, { updated_at: at(400) }))
+  expect(count()).toBe(149)
+  stored.set('ses_149', headOf(149))
+  stored.set('ses_1', headOf(1))
+  for (let times = 0; times < 5; times++) receive(headOf(1, { updated_at: at(401 + times) }))
+  expect([count(), askedFor(asked)]).toEqual([149, 1])
   await vi.advanceTimersByTimeAsync(1000)
-  expect(readings).toHaveLength(1)
-  await answer()
-  expect(waiting.count.value).toBe(148)
+  expect([count(), askedFor(asked)]).toEqual([148, 2])
+})
+
+test('what does not wait and never did asks for nothing when all that wait are known', async () => {
+  const { asked, receive, count } = await begin(2)
+  for (let n = 100; n < 120; n++) receive(headOf(n, { status: 'running', updated_at: at(400 + n) }))
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([count(), askedFor(asked)]).toEqual([2, 1])
 })
 
 test('no number is told that is not known', async () => {
-  await begin('a')
-  await begin('broken')
-  expect(waiting.count.value).toBe(undefined)
-  waiting.receive([changed('a', 'input_required')])
-  expect(waiting.count.value).toBe(undefined)
+  const { chats, fail, receive, count } = await begin(1)
+  fail(new Error('broken'))
+  chats.readAgain()
+  await settled()
+  expect(count()).toBe(0)
+  receive(waits(1, 400))
+  expect(count()).toBe(0)
 })
+
+test('a page that is closed asks for nothing any more', async () => {
+  const { asked, chats, receive } = await begin(2)
+  receive(waits(3, 400))
+  chats.close()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(askedFor(asked)).toBe(1)
+})
+
+/** How often those that wait were asked for. */
+function askedFor(asked: readonly { status?: string | undefined }[]): number {
+  return asked.filter(({ status }) => status === 'input_required').length
+}

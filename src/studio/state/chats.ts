@@ -1,17 +1,29 @@
-import { batch, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Address } from './address.ts'
 import { Conversation } from './conversation.ts'
-import type { Wanted } from './live.ts'
 import { OpenedRun } from './opened-run.ts'
 import { SessionList } from './sessions.ts'
+
+/** The runs whose events are wanted, and the session whose next ones are. */
+export interface Wanted {
+  /** Each from after the number given. */
+  runs: ReadonlyMap<string, number>
+  session: string | undefined
+  /** Those that are turns of the session. */
+  turns: ReadonlySet<string>
+}
 
 /** The sessions, the one that is looked at, and the run that is looked at: what the page of chats shows, kept up to date. */
 export class Chats {
   readonly sessions: SessionList
+  /** Those that wait for a person, once they are shown. */
+  readonly waiting: SessionList
+  /** How many of them there are, as far as it is known: no number is better than a wrong one. */
+  readonly waits = computed(() => (this.waiting.state.value === 'failed' ? 0 : (this.waiting.total.value ?? 0)))
   readonly conversation = signal<Conversation | undefined>(undefined)
   readonly opened = signal<OpenedRun | undefined>(undefined)
   /** Runs that are looked at side by side. */
@@ -24,12 +36,20 @@ export class Chats {
     this.#client = client
     this.#onFollow = onFollow
     this.sessions = new SessionList(client, kindOf)
+    this.waiting = new SessionList(client)
   }
 
   close(): void {
+    this.sessions.close()
+    this.waiting.close()
     this.conversation.value?.close()
-    this.opened.value?.close()
-    for (const opened of this.#aside) opened.close()
+    for (const run of this.#runs) run.close()
+  }
+
+  /** Those that are looked at. */
+  get #runs(): OpenedRun[] {
+    const opened = this.opened.value
+    return opened === undefined ? [...this.#aside] : [opened, ...this.#aside]
   }
 
   /** A run that is kept up to date until `closeAside`. */
@@ -67,15 +87,11 @@ export class Chats {
     const open = this.conversation.value
     const runs = new Map(open?.followed)
     const turns = new Set(runs.keys())
-    const opened = this.opened.value
-    const from = opened?.followed
-    if (opened !== undefined && from !== undefined) {
-      runs.set(opened.runId, Math.min(from, runs.get(opened.runId) ?? from))
-      const { session_id: sessionId, parent_run_id: parent } = opened.run.value ?? {}
-      if (sessionId === open?.sessionId && parent === null) turns.add(opened.runId)
-    }
-    for (const { runId, followed } of this.#aside)
+    const opened = this.opened.value?.run.value
+    if (opened?.session_id === open?.sessionId && opened?.parent_run_id === null) turns.add(opened.run_id)
+    for (const { runId, followed } of this.#runs) {
       if (followed !== undefined) runs.set(runId, Math.min(followed, runs.get(runId) ?? followed))
+    }
     // An id that no session has is refused.
     return { runs, turns, session: open?.state.value === 'ready' ? open.sessionId : undefined }
   }
@@ -83,9 +99,9 @@ export class Chats {
   /** What came meanwhile is lost. */
   readAgain(): void {
     this.sessions.read()
+    this.waiting.read()
     this.conversation.value?.read()
-    this.opened.value?.readAgain()
-    for (const opened of this.#aside) opened.readAgain()
+    for (const run of this.#runs) run.readAgain()
   }
 
   receive(events: readonly LiveEvent[]): void {
@@ -101,22 +117,21 @@ export class Chats {
       else if (event.type === 'run') this.#runChanged(event.run)
       else if (event.type === 'run_event') {
         this.conversation.value?.received(event.event)
-        this.opened.value?.received(event.event)
-        for (const opened of this.#aside) opened.received(event.event)
+        for (const run of this.#runs) run.received(event.event)
       }
     }
     const open = this.conversation.value
     const head = open === undefined ? undefined : heads.get(open.sessionId)
     if (open !== undefined && head !== undefined) open.named.value = head
-    if (heads.size > 0) this.sessions.changed([...heads.values()])
-    if (deleted.size === 0) return
-    this.sessions.deleted(deleted)
+    for (const list of [this.sessions, this.waiting]) {
+      list.changed([...heads.values()])
+      list.deleted(deleted)
+    }
     if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
   }
 
   #runChanged(run: Run): void {
     this.conversation.value?.runChanged(run)
-    this.opened.value?.runChanged(run)
-    for (const opened of this.#aside) opened.runChanged(run)
+    for (const opened of this.#runs) opened.runChanged(run)
   }
 }

@@ -1,6 +1,7 @@
 import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
+import type { Wanted } from './chats.ts'
 
 interface Listener {
   /** What came since the last time, in order. */
@@ -11,15 +12,6 @@ interface Listener {
   lost(error: unknown): void
   /** What changed before the stream was open, or while it was not, will not come. */
   missed(): void
-}
-
-/** The runs whose events are wanted, and the session whose next ones are. */
-export interface Wanted {
-  /** Each from after the number given. */
-  runs: ReadonlyMap<string, number>
-  session: string | undefined
-  /** Those that are turns of the session. */
-  turns: ReadonlySet<string>
 }
 
 /** As many as the server follows in one stream. */

@@ -10,12 +10,9 @@ export const pageSize = 50
 /** A page that was read before, the first one, the one after the last, or the number of all. */
 export type Reading = SessionPage | 'newest' | 'next' | 'count'
 
-interface Listener {
-  took(answer: SessionHeadList, heads: readonly SessionHead[]): void
-  failed(error: unknown): void
-}
-interface Place {
-  cursor?: string | null
+interface Asked {
+  filter: Filter
+  cursor?: string | undefined
   limit?: number
 }
 
@@ -63,7 +60,12 @@ export class SessionReads {
   }
 
   /** Hands over what is still so: heads that have changed or gone meanwhile are left out. */
-  read(what: Reading, filter: Filter, { cursor = null, limit = pageSize }: Place, { took, failed }: Listener): void {
+  read(
+    what: Reading,
+    { filter: { agent, status, before }, cursor, limit = pageSize }: Asked,
+    took: (answer: SessionHeadList, heads: readonly SessionHead[]) => void,
+    failed: (error: unknown) => void,
+  ): void {
     this.#open.get(what)?.abort()
     const reading = new AbortController()
     this.#open.set(what, reading)
@@ -74,12 +76,17 @@ export class SessionReads {
       this.#settle()
     }
     const { signal } = reading
-    this.#client.sessions
-      .list(this.#asked(filter, cursor === null), { limit, signal, cursor: cursor ?? undefined })
-      .then(
-        (answer) => whenAsked(() => took(answer, this.#present(answer.sessions))),
-        (error: unknown) => whenAsked(() => failed(error)),
-      )
+    const asked = {
+      view: 'head' as const,
+      total: cursor === undefined,
+      ...(agent !== undefined && { [`${this.#kindOf(agent)}_id`]: agent }),
+      status: status as RunStatus | undefined,
+      updated_before: before === undefined ? undefined : endOf(before),
+    }
+    this.#client.sessions.list(asked, { limit, signal, cursor }).then(
+      (answer) => whenAsked(() => took(answer, this.#present(answer.sessions))),
+      (error: unknown) => whenAsked(() => failed(error)),
+    )
   }
 
   #present(heads: readonly SessionHead[]): SessionHead[] {
@@ -87,16 +94,6 @@ export class SessionReads {
       const now = this.#meanwhile.get(id)
       return !this.#meanwhile.has(id) || (now !== undefined && now.updated_at <= updated_at)
     })
-  }
-
-  #asked({ agent, status, before }: Filter, total: boolean) {
-    return {
-      view: 'head' as const,
-      total,
-      ...(agent !== undefined && { [`${this.#kindOf(agent)}_id`]: agent }),
-      status: status as RunStatus | undefined,
-      updated_before: before === undefined ? undefined : endOf(before),
-    }
   }
 }
 

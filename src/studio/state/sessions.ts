@@ -4,7 +4,7 @@ import type { EntityKind } from '../../core/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
 import type { Filter } from './address.ts'
 import { messageOf } from './message-of.ts'
-import { type SessionPage, SessionPages, type SessionRow } from './session-pages.ts'
+import { placeIn, type SessionPage, SessionPages, type SessionRow } from './session-pages.ts'
 import { endOf, pageSize, type Reading, SessionReads } from './session-reads.ts'
 
 /** Those that are farther from what is looked at are read again when they are scrolled to. */
@@ -47,13 +47,18 @@ export class SessionList {
   #filter: Filter = {}
   #seen = nothingSeen
   readonly #newer = new Set<string>()
-  /** The time of the first row when the list was scrolled away from it. */
-  #topAt = ''
+  /** The place of the first row when the list was scrolled away from it. */
+  #top = ''
   #recount: ReturnType<typeof setTimeout> | undefined
   #failed: Reading | undefined
 
   constructor(client: PageClient, kindOf: (agentId: string) => EntityKind = () => 'agent') {
     this.#reads = new SessionReads(client, kindOf)
+  }
+
+  close(): void {
+    this.#reads.cancel()
+    clearTimeout(this.#recount)
   }
 
   /** Those whose place is known, and some more while there are more. */
@@ -79,8 +84,7 @@ export class SessionList {
   }
 
   show(filter: Filter): void {
-    const { agent, status, before } = this.#filter
-    const isSame = filter.agent === agent && filter.status === status && filter.before === before
+    const isSame = JSON.stringify(filter) === JSON.stringify(this.#filter)
     if (isSame && (this.state.value === 'ready' || this.#reads.isBusy)) return
     this.#filter = filter
     if (!isSame) {
@@ -100,10 +104,8 @@ export class SessionList {
       return
     }
     const inView = this.#pages.between(this.#seen.first, this.#seen.last)
-    for (const page of this.#pages.loaded) {
-      if (inView.includes(page)) this.#readPage(page)
-      else this.#pages.drop(page)
-    }
+    this.#pages.keep(inView)
+    for (const page of inView) this.#readPage(page)
     this.#changedOrder()
     this.#count(pageSize)
   }
@@ -127,7 +129,7 @@ export class SessionList {
   looksAt(seen: Seen): void {
     const wasAtTop = this.#seen.isAtTop
     this.#seen = seen
-    if (wasAtTop && !seen.isAtTop) this.#topAt = this.#pages.at(0)?.listedAt ?? ''
+    if (wasAtTop && !seen.isAtTop) this.#top = this.#pages.at(0)?.place ?? ''
     if (seen.isAtTop && !wasAtTop && this.#newer.size > 0) this.#readNewest()
     else this.#readSeen()
   }
@@ -144,7 +146,7 @@ export class SessionList {
   #readNewest(): void {
     this.#reads.cancel()
     if (this.#pages.first === undefined) this.state.value = 'loading'
-    this.#read('newest', null, (heads, next) => {
+    this.#read('newest', undefined, (heads, next) => {
       this.#pages.start(heads, next)
       this.#newer.clear()
       for (const head of this.#reads.meanwhile) this.#changedOne(head)
@@ -167,27 +169,24 @@ export class SessionList {
 
   #read(
     what: Reading,
-    cursor: string | null,
+    cursor: string | undefined,
     take: (heads: readonly SessionHead[], next: string | null) => void,
   ): void {
     this.#reads.read(
       what,
-      this.#filter,
-      { cursor },
-      {
-        took: ({ total, next_cursor }, heads) =>
-          batch(() => {
-            this.state.value = 'ready'
-            if (total !== undefined) this.total.value = total
-            take(heads, next_cursor)
-            this.#pages.forget(keptPages, this.#seen)
-            this.#changedOrder()
-          }),
-        failed: (error) => {
-          this.#failed = what
-          this.state.value = 'failed'
-          this.error.value = messageOf(error)
-        },
+      { filter: this.#filter, cursor },
+      ({ total, next_cursor }, heads) =>
+        batch(() => {
+          this.state.value = 'ready'
+          if (total !== undefined) this.total.value = total
+          take(heads, next_cursor)
+          this.#pages.forget(keptPages, this.#seen)
+          this.#changedOrder()
+        }),
+      (error) => {
+        this.#failed = what
+        this.state.value = 'failed'
+        this.error.value = messageOf(error)
       },
     )
   }
@@ -206,29 +205,30 @@ export class SessionList {
     const row = this.#pages.find(id)
     if (!isNews(head, row)) return false
     const matches = this.#matches(head)
-    if (row === undefined || !matches) this.#countSoon()
+    // Of a list that is kept whole, one that is not in it and need not be changes nothing.
+    if (matches ? row === undefined : row !== undefined || this.#pages.rows.length !== this.total.value) {
+      this.#countSoon()
+    }
     if (!matches) return this.#remove(id)
     // A head names the agent of the last turn, the list has those of all owners: only the server knows.
     if (row === undefined && this.#filter.agent !== undefined) return false
     const isPlaced = this.#place(head, row)
     // The answer to the recount comes later than the row.
-    if (isPlaced && this.isWhole) this.#countAtLeast(this.#pages.length)
+    if (isPlaced && this.isWhole && this.total.value !== undefined) {
+      this.total.value = Math.max(this.total.value, this.#pages.length)
+    }
     return isPlaced
-  }
-
-  #countAtLeast(length: number): void {
-    if (this.total.value !== undefined && this.total.value < length) this.total.value = length
   }
 
   #place(head: SessionHead, row: SessionRow | undefined): boolean {
     if (row !== undefined) row.head.value = head
-    if (row?.listedAt === head.updated_at) return false
+    if (row?.place === placeIn(head)) return false
     if (this.#seen.isAtTop) {
       if (this.#pages.first === undefined && this.state.value !== 'ready') return false
       this.#pages.move(head)
       return true
     }
-    if (head.updated_at > this.#topAt && this.#newer.size < mostNewer) this.#newer.add(head.session_id)
+    if (placeIn(head) > this.#top && this.#newer.size < mostNewer) this.#newer.add(head.session_id)
     this.newer.value = this.#newer.size
     return false
   }
@@ -268,19 +268,16 @@ export class SessionList {
     this.#recount = undefined
     this.#reads.read(
       'count',
-      this.#filter,
-      { limit },
-      {
-        took: ({ total }, heads) =>
-          batch(() => {
-            if (total !== undefined) this.total.value = total
-            const found = heads.map((head) => ({ head, row: this.#pages.find(head.session_id) }))
-            const placed = found.filter(({ head, row }) => isNews(head, row) && this.#place(head, row))
-            if (placed.length > 0) this.#changedOrder()
-          }),
-        failed() {
-          // The next change counts again; the bar at the top says when the server can't be reached.
-        },
+      { filter: this.#filter, limit },
+      ({ total }, heads) =>
+        batch(() => {
+          if (total !== undefined) this.total.value = total
+          const found = heads.map((head) => ({ head, row: this.#pages.find(head.session_id) }))
+          const placed = found.filter(({ head, row }) => isNews(head, row) && this.#place(head, row))
+          if (placed.length > 0) this.#changedOrder()
+        }),
+      () => {
+        // The next change counts again; the bar at the top says when the server can't be reached.
       },
     )
   }

@@ -15,7 +15,6 @@ import { hasStatus, messageOf } from './message-of.ts'
 import { Navigation } from './navigation.ts'
 import { Served } from './served.ts'
 import { keptKey, openClient, type Places } from './server.ts'
-import { Waiting } from './waiting.ts'
 
 /** A message, or what a workflow takes. */
 export type AskedFor = RunRequest['input']
@@ -47,7 +46,6 @@ export class Studio {
   readonly pins = new Pins()
   client!: PageClient
   chats!: Chats
-  waiting!: Waiting
   readonly #navigation: Navigation
   #live: LiveReader | undefined
   #key: string | undefined
@@ -68,13 +66,11 @@ export class Studio {
     this.#live?.stop()
     this.#live = undefined
     this.chats?.close()
-    this.waiting?.close()
     this.#key = key
     const client = this.#clientWith(undefined)
     this.client = client
     const kindOf = (agentId: string) => this.agents.value.find(({ id }) => id === agentId)?.kind ?? 'agent'
     this.chats = new Chats(client, () => this.#follow(), kindOf)
-    this.waiting = new Waiting(client)
     this.#served.use(client)
     this.lost.value = undefined
     this.isLive.value = false
@@ -132,7 +128,7 @@ export class Studio {
     }
     this.status.value = 'ready'
     this.#navigation.arrived()
-    if (this.may('sessions')) this.waiting.read()
+    if (this.may('sessions')) this.chats.waiting.show({ status: 'input_required' })
     this.#follow()
   }
 
@@ -154,7 +150,6 @@ export class Studio {
         missed: () => {
           if (this.status.value !== 'ready') return
           this.chats.readAgain()
-          this.waiting.read()
         },
       })
       if (document.visibilityState === 'hidden') resolve()
@@ -266,7 +261,6 @@ export class Studio {
   #receive(events: readonly LiveEvent[]): void {
     this.#served.receive(events)
     this.chats.receive(events)
-    this.waiting.receive(events)
     for (const listener of this.#listeners) listener(events)
   }
 }

@@ -190,6 +190,5 @@ function ChatColumns({ studio, address, top }: ChatColumnsProps): JSX.Element {
 function depthOf({ chats: { sessions } }: Studio, { runId, sessionId, isNew, filter }: ChatColumnsProps['address']) {
   if (runId !== undefined) return 'run'
   if (sessionId !== undefined || isNew === true) return 'session'
-  const isFirst = sessions.state.value === 'ready' && sessions.rows.value.length === 0
-  return isFirst && Object.keys(filter).length === 0 ? 'session' : 'list'
+  return sessions.total.value === 0 && Object.keys(filter).length === 0 ? 'session' : 'list'
 }

@@ -16,9 +16,9 @@ const pages = {
 }
 
 /** What a tab of the browser says: how many runs wait, and what is looked at. */
-export function titleOf({ status, address, chats, waiting }: Studio): string {
+export function titleOf({ status, address, chats }: Studio): string {
   if (status.value !== 'ready') return name
-  const waits = waiting.count.value ?? 0
+  const waits = chats.waits.value
   const shown = address.value
   const place = shown.page === 'chats' ? placeOf(chats) : pages[shown.page]
   return `${waits > 0 ? `(${waits}) ` : ''}${place === undefined ? name : `${place} · ${name}`}`

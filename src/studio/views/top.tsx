@@ -89,7 +89,7 @@ function Tabs({ studio }: { studio: Studio }): JSX.Element {
 
 /** It is told when the number changes. */
 function Waits({ studio }: { studio: Studio }): JSX.Element {
-  const count = studio.waiting.count.value ?? 0
+  const count = studio.chats.waits.value
   return (
     <span role="status">
       {count === 0 ? null : (

@@ -54,7 +54,8 @@ export function playSessions(count: number) {
       },
     },
   }
-  const list = new SessionList(client as unknown as PageClient)
+  const page = client as unknown as PageClient
+  const list = new SessionList(page)
   const shown = (first: number, last: number) =>
     Array.from({ length: last - first }, (_, place) => list.at(first + place)?.id ?? '–')
   /** The server has it so from now on, and the list is told. */
@@ -67,7 +68,7 @@ export function playSessions(count: number) {
     list.deleted(new Set(ids))
   }
   return {
-    ...{ list, stored, asked, shown, change, remove },
+    ...{ client: page, list, stored, asked, shown, change, remove },
     /** What it was asked meanwhile was seen as it was then, and is answered only now. */
     async release() {
       isHeld = false
