@@ -7,8 +7,9 @@ export function formatMs(ms: number): string {
 
 const whole = new Intl.NumberFormat('en')
 
-export function formatCount(count: number): string {
-  return whole.format(count)
+/** What is not known is no zero. */
+export function formatCount(count: number | undefined): string {
+  return count === undefined ? '–' : whole.format(count)
 }
 
 /** `1 passage`, `1,200 passages`. */

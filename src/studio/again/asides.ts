@@ -5,10 +5,9 @@ import type { Studio } from '../state/studio.ts'
 /** In place of the conversation, of a run that is looked at without one. */
 export const alone = { wasAnswered: async () => false }
 
-/** Whoever calls it is drawn again when anything in the runs changes; parts inside have to call it too. */
-export function heed(...runs: readonly OpenedRun[]): void {
-  for (const { run, events, tree, isMissing, error } of runs)
-    for (const { value } of [run, events.changes, tree.shape, isMissing, error]) void value
+/** Whoever calls it is drawn again with each event of the runs; parts inside have to call it too. */
+export function heed(...runs: readonly (OpenedRun | undefined)[]): void {
+  for (const run of runs) void run?.events.changes.value
 }
 
 /** The runs of these ids, each kept up to date for as long as it is among them. */
@@ -21,20 +20,15 @@ export function useAsides(studio: Studio, ids: readonly string[]): readonly Open
     open.set(id, opened)
     return opened
   })
-  const names = ids.join()
-  useEffect(() => {
+  const keep = (kept: readonly string[]) => {
     for (const [id, opened] of open) {
-      if (names.split(',').includes(id)) continue
+      if (kept.includes(id)) continue
       chats.closeAside(opened)
       open.delete(id)
     }
-  }, [chats, open, names])
-  useEffect(
-    () => () => {
-      for (const opened of open.values()) chats.closeAside(opened)
-      open.clear()
-    },
-    [chats, open],
-  )
+  }
+  useEffect(() => keep(ids))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these runs are of the chats that they were opened with
+  useEffect(() => () => keep([]), [open])
   return shown
 }

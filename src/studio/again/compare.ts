@@ -27,10 +27,11 @@ export function factsOf({ run, events }: OpenedRun): RunFacts {
   }
 }
 
-/** `+71 %`, `the same`; nothing when one is not known, or when only the first is zero. */
-export function changeOf(before: number | undefined, after: number | undefined): string {
+/** `+71 %`, `the same`, `another`; nothing when one is not known, or when only the first is zero. */
+export function changeOf(before: number | string | undefined, after: number | string | undefined): string {
   if (before === undefined || after === undefined) return ''
   if (before === after) return 'the same'
+  if (typeof before === 'string' || typeof after === 'string') return 'another'
   if (before === 0) return ''
   const percent = Math.round(((after - before) / before) * 100)
   return percent === 0 ? 'about the same' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`
@@ -48,96 +49,72 @@ export function toText(value: Json | undefined): string {
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
 }
 
-export interface ToolPair {
+/** What one thing is in each run. Undefined: this run does not have it. */
+interface Pair {
   name: string
+  before?: string | undefined
+  after?: string | undefined
+}
+
+export interface ToolPair extends Pair {
   input: string
-  /** What it gave in each run. Undefined: it was not called, or has not ended. */
-  outputs: [string | undefined, string | undefined]
-  called: [boolean, boolean]
 }
 
 /** The calls of tools of both runs; those of the same tool with the same input, in their order, are one. */
-export function toolPairs(a: readonly RunEvent[], b: readonly RunEvent[]): ToolPair[] {
+export function toolPairs(a: RunEvents, b: RunEvents): ToolPair[] {
   const pairs: ToolPair[] = []
-  for (const [side, events] of [a, b].entries()) {
-    for (const call of events) {
+  for (const [side, events] of [['before', a] as const, ['after', b] as const]) {
+    for (const call of events.all) {
       if (call.type !== 'tool_call') continue
-      const input = toText(call.input)
-      const isIt = (pair: ToolPair) => pair.name === call.name && pair.input === input && !pair.called[side]
-      let pair = pairs.find(isIt)
-      if (pair === undefined) {
-        pair = { name: call.name, input, outputs: [undefined, undefined], called: [false, false] }
-        pairs.push(pair)
-      }
-      pair.called[side] = true
-      pair.outputs[side] = outputOf(events.find((event) => isResult(event, call.call_id)))
+      const { name } = call
+      const input = JSON.stringify(call.input)
+      const result = resultOf(events, call.call_id)
+      const output = result?.error ? `Failed: ${result.error.message}` : result ? toText(result.output) : 'no result'
+      const pair = pairs.find((one) => one.name === name && one.input === input && one[side] === undefined)
+      if (pair === undefined) pairs.push({ name, input, [side]: output })
+      else pair[side] = output
     }
   }
   return pairs
 }
 
-function isResult(event: RunEvent, callId: string): event is EventOf<'tool_result'> {
-  return event.type === 'tool_result' && event.call_id === callId
+/** How a call of a tool ended. */
+export function resultOf({ records }: RunEvents, callId = ''): EventOf<'tool_result'> | undefined {
+  return records.of({ seq: 0, callId }).find((event) => event.type === 'tool_result')
 }
 
-function outputOf(event: RunEvent | undefined): string | undefined {
-  if (event?.type !== 'tool_result') return undefined
-  return event.error === undefined ? toText(event.output) : `Failed: ${event.error.message}`
+export type Hit = EventOf<'retrieval'>['results'][number]
+
+/** The passages that the searches of a run found, by their ids. */
+export function hitsOf(events: readonly RunEvent[]): ReadonlyMap<string, Hit> {
+  const hits = events.flatMap((event) => (event.type === 'retrieval' ? event.results : []))
+  return new Map(hits.map((hit) => [hit.chunk_id, hit]))
 }
 
-type Hit = EventOf<'retrieval'>['results'][number]
-
-/** A passage, and how each run's searches found it. */
-export type PassagePair = [a: Hit | undefined, b: Hit | undefined]
-
-export function passagePairs(a: readonly RunEvent[], b: readonly RunEvent[]): PassagePair[] {
-  const [ofA, ofB] = [a, b].map(
-    (events) =>
-      new Map(
-        events.flatMap((event) =>
-          event.type === 'retrieval' ? event.results.map((hit): [string, Hit] => [hit.chunk_id, hit]) : [],
-        ),
-      ),
-  )
-  const ids = new Set([...(ofA?.keys() ?? []), ...(ofB?.keys() ?? [])])
-  return [...ids].map((id) => [ofA?.get(id), ofB?.get(id)])
-}
-
-export interface MessagePair {
-  role: string
-  before: string | undefined
-  after: string | undefined
-}
-
-/** The messages of two prompts: those at the beginning and the end that are the same, and between them by role, in order. */
-export function messagePairs(a: readonly Json[], b: readonly Json[]): MessagePair[] {
-  const [one, other] = [a.map(saidIn), b.map(saidIn)]
-  const isSame = (x: Said | undefined, y: Said | undefined) => x?.role === y?.role && x?.text === y?.text
-  const shorter = Math.min(one.length, other.length)
-  let first = 0
-  while (first < shorter && isSame(one[first], other[first])) first++
-  let last = 0
-  while (last < shorter - first && isSame(one.at(-1 - last), other.at(-1 - last))) last++
-  const same = ({ role, text }: Said): MessagePair => ({ role, before: text, after: text })
-  const left = other.slice(first, other.length - last)
-  const between: MessagePair[] = []
-  for (const { role, text } of one.slice(first, one.length - last)) {
-    const place = left.findIndex((message) => message.role === role)
-    if (place < 0) between.push({ role, before: text, after: undefined })
-    else {
-      const earlier = left.splice(0, place + 1)
-      const partner = earlier.pop()
-      between.push(...earlier.map((message) => ({ role: message.role, before: undefined, after: message.text })))
-      between.push({ role, before: text, after: partner?.text })
-    }
+/** The messages of two prompts: those at the beginning and the end that are the same, then those between them by role, in order. */
+export function messagePairs(a: readonly Json[], b: readonly Json[]): Pair[] {
+  const pairs: Pair[] = []
+  const [before, after] = [a.map(saidIn), b.map(saidIn)]
+  const add = (one: Said | undefined, other: Said | undefined) =>
+    pairs.push({ name: (one ?? other)?.role ?? '', before: one?.text, after: other?.text })
+  while (isSame(before[0], after[0])) add(before.shift(), after.shift())
+  while (isSame(before.at(-1), after.at(-1))) add(before.pop(), after.pop())
+  for (const message of before) {
+    const place = after.findIndex(({ role }) => role === message.role)
+    for (const earlier of after.splice(0, place)) add(undefined, earlier)
+    add(message, place === -1 ? undefined : after.shift())
   }
-  between.push(...left.map((message) => ({ role: message.role, before: undefined, after: message.text })))
-  return [...one.slice(0, first).map(same), ...between, ...one.slice(one.length - last).map(same)]
+  for (const message of after) add(undefined, message)
+  return pairs
 }
 
 interface Said {
   role: string
   text: string
+}
+
+function isSame(one: Said | undefined, other: Said | undefined): boolean {
+  return one !== undefined && one.role === other?.role && one.text === other.text
 }
 
 /** A message of a prompt as text: what is said as it is, calls and results as JSON. */

@@ -1,12 +1,12 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { Status } from '../parts/status.tsx'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { heed } from './asides.ts'
-import { changeOf, factsOf, type PassagePair, passagePairs, type RunFacts, textOf, toolPairs } from './compare.ts'
-import { onlyIn, Part, TextDiff } from './part.tsx'
+import { changeOf, factsOf, type Hit, hitsOf, textOf, toolPairs } from './compare.ts'
+import { Pair, Part, TextDiff } from './part.tsx'
 import { PromptDiff } from './prompt-diff.tsx'
 
 interface ComparisonProps {
@@ -31,26 +31,25 @@ export function Comparison({ studio, a, b }: ComparisonProps): JSX.Element {
   )
 }
 
-const rows: readonly [
-  name: string,
-  words: (facts: RunFacts) => string,
-  number?: (facts: RunFacts) => number | undefined,
-][] = [
-  ['Model', ({ models }) => models || '–'],
-  ['Time', ({ ms }) => formatMs(ms), ({ ms }) => ms],
-  ['Tokens in', ({ input }) => countOf(input), ({ input }) => input],
-  ['Tokens out', ({ output }) => countOf(output), ({ output }) => output],
-  ['Cost', ({ cost }) => formatCost(cost), ({ cost }) => cost?.usd],
-]
+type Row = readonly [name: string, shown: ComponentChildren, compared: number | string | undefined]
 
-function countOf(count: number | undefined): string {
-  return count === undefined ? '–' : formatCount(count)
+function rowsOf(opened: OpenedRun): Row[] {
+  const { ms, input, output, cost, models } = factsOf(opened)
+  const status = opened.run.value?.status
+  return [
+    ['Status', status && <Status status={status} />, status],
+    ['Model', models, models || undefined],
+    ['Time', formatMs(ms), ms],
+    ['Tokens in', formatCount(input), input],
+    ['Tokens out', formatCount(output), output],
+    ['Cost', formatCost(cost), cost?.usd],
+  ]
 }
 
 /** Status, model, time, tokens and cost, with what changed. */
 export function Facts({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element {
   heed(a, b)
-  const [before, after] = [factsOf(a), factsOf(b)]
+  const after = rowsOf(b)
   return (
     <table class="facts-of-two">
       <thead>
@@ -62,26 +61,12 @@ export function Facts({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element {
         </tr>
       </thead>
       <tbody>
-        <tr>
-          <th scope="row">Status</th>
-          {[a, b].map(({ run }, side) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they are A and B
-            <td key={side}>{run.value === undefined ? '–' : <Status status={run.value.status} />}</td>
-          ))}
-          <td />
-        </tr>
-        {rows.map(([name, words, number]) => (
+        {rowsOf(a).map(([name, shown, compared], place) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{words(before)}</td>
-            <td>{words(after)}</td>
-            <td>
-              {number === undefined
-                ? before.models === after.models
-                  ? ''
-                  : 'another'
-                : changeOf(number(before), number(after))}
-            </td>
+            <td>{shown || '–'}</td>
+            <td>{after[place]?.[1] || '–'}</td>
+            <td>{changeOf(compared, after[place]?.[2])}</td>
           </tr>
         ))}
       </tbody>
@@ -95,22 +80,16 @@ const most = 50
 /** What each tool was asked and gave, in both. */
 export function Tools({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | null {
   heed(a, b)
-  const pairs = toolPairs(a.events.all, b.events.all)
+  const pairs = toolPairs(a.events, b.events)
   if (pairs.length === 0) return null
   return (
     <Part title="Tools">
       <ul class="pairs">
-        {pairs.slice(0, most).map(({ name, input, called, outputs: [before, after] }, place) => (
+        {pairs.slice(0, most).map(({ name, input, before, after }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing but their place
-          <li key={place}>
-            <strong>{name}</strong> <code dir="auto">{input.replaceAll(/\s+/g, ' ').slice(0, 200)}</code>
-            {onlyIn(called)}
-            {called.includes(false) ? (
-              <pre dir="auto">{(before ?? after ?? 'no result').slice(0, 2000)}</pre>
-            ) : (
-              <TextDiff before={before} after={after} />
-            )}
-          </li>
+          <Pair key={place} name={name} before={before} after={after}>
+            <code dir="auto">{input.replaceAll(/\s+/g, ' ').slice(0, 200)}</code>
+          </Pair>
         ))}
       </ul>
       <More count={pairs.length - most} />
@@ -120,8 +99,9 @@ export function Tools({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | n
 
 function Passages({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | null {
   heed(a, b)
-  const pairs = passagePairs(a.events.all, b.events.all)
-  if (pairs.length === 0) return null
+  const [before, after] = [hitsOf(a.events.all), hitsOf(b.events.all)]
+  const all = [...new Map([...before, ...after])]
+  if (all.length === 0) return null
   return (
     <Part title="Passages">
       <table>
@@ -133,24 +113,21 @@ function Passages({ a, b }: { a: OpenedRun; b: OpenedRun }): JSX.Element | null 
           </tr>
         </thead>
         <tbody>
-          {pairs.slice(0, most).map(([before, after]) => {
-            const hit = before ?? after
-            return hit === undefined ? null : (
-              <tr key={hit.chunk_id}>
-                <td dir="auto">{whereOf(hit)}</td>
-                <td>{placeOf(before)}</td>
-                <td>{placeOf(after)}</td>
-              </tr>
-            )
-          })}
+          {all.slice(0, most).map(([id, hit]) => (
+            <tr key={id}>
+              <td dir="auto">{whereOf(hit)}</td>
+              <td>{placeOf(before.get(id))}</td>
+              <td>{placeOf(after.get(id))}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
-      <More count={pairs.length - most} />
+      <More count={all.length - most} />
     </Part>
   )
 }
 
-function placeOf(hit: PassagePair[number]): string {
+function placeOf(hit: Hit | undefined): string {
   if (hit === undefined) return 'not found'
   return `${hit.rank ?? 'found'}${hit.told === false ? ', not told' : ''}`
 }

@@ -9,7 +9,7 @@ import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { useRead } from '../state/use-read.ts'
 import { heed } from './asides.ts'
-import { passagePairs, toText } from './compare.ts'
+import { hitsOf, resultOf, toText } from './compare.ts'
 import { requestOf, settings } from './edits.ts'
 import { MessagesField } from './messages-field.tsx'
 
@@ -30,13 +30,12 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const { events, run } = opened
   const [times, setTimes] = useState(mostTries)
   const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
-  const [result] = step === undefined ? [] : events.records.of(step).filter(({ type }) => type === 'tool_result')
-  const output = result?.type === 'tool_result' ? result.output : undefined
+  const output = resultOf(events, step?.callId)?.output
   const said = run.value?.messages.find(({ role }) => role === 'user')
   const input = said?.content ?? ''
   const isText = said?.parts.every(({ type }) => type === 'text') === true
   const isSearch = from === undefined || step?.kind === 'search'
-  const hits = isSearch ? passagePairs(events.all, []).flatMap(([hit]) => hit ?? []) : []
+  const hits = isSearch ? [...hitsOf(events.all).values()] : []
   const model = events.all.find((event) => event.type === 'model_call_start')
   const agentId = run.value?.entity_id
   const mayRead = model !== undefined && studio.can('config')

@@ -1,15 +1,15 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
+import { Parts } from '../conversation/parts.tsx'
 import { Waiting } from '../conversation/waiting.tsx'
-import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import { CompactList } from '../run/compact.tsx'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { alone, heed } from './asides.ts'
-import { factsOf, textOf } from './compare.ts'
+import { factsOf } from './compare.ts'
 
 interface LaneProps {
   studio: Studio
@@ -31,7 +31,7 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
       <p class="bar">
         {present === undefined ? 'Reading…' : <Status status={present.status} />}
         <span>
-          {formatMs(ms)} · {output === undefined ? '–' : formatCount(output)} tokens out · {formatCost(cost)}
+          {formatMs(ms)} · {formatCount(output)} tokens out · {formatCost(cost)}
         </span>
         <a href={studio.urlOf({ page: 'run', runId })}>…{runId.slice(-6)}</a>
         {present !== undefined && isUnderWay(present) ? (
@@ -56,7 +56,12 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
           onAnswered={() => element.current?.focus()}
         />
       ) : null}
-      <Markdown text={textOf(events)} growing={present !== undefined && isUnderWay(present)} />
+      <Parts
+        studio={studio}
+        sessionId={present?.session_id ?? ''}
+        parts={events.records.parts}
+        growing={present !== undefined && isUnderWay(present)}
+      />
       {children}
     </section>
   )

@@ -4,7 +4,6 @@ import type { Part } from '../../core/message.ts'
 import { Parts } from '../conversation/parts.tsx'
 import { Waiting } from '../conversation/waiting.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
-import { Markdown } from '../parts/markdown.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
 import { useRead } from '../state/use-read.ts'
@@ -24,7 +23,6 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
   const [outer] = useAsides(studio, waitsIn === undefined ? [] : [waitsIn])
   if (opened === undefined) return null
   heed(opened)
-  if (outer !== undefined) heed(outer)
   const { runId, events } = opened
   const [told] = present?.messages ?? []
   const urlOf = (id: string) => studio.urlOf({ page: 'member', runId: id })
@@ -45,13 +43,12 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
         </p>
       )}
       {told && <Section title="What it was told">{partsOf(told.parts)}</Section>}
-      {piecesOf(events.all).map(({ seq, text, parts, tool, input = null, output, member }) => (
-        <Section key={seq} title={tool ?? member?.name ?? 'What it said'}>
-          {member && <a href={urlOf(member.runId)}>Its conversation</a>}
-          {tool && <JsonTree value={input} />}
+      {piecesOf(events).map(({ seq, title, parts = [], input, output, runId: inner }) => (
+        <Section key={seq} title={title}>
+          {partsOf(parts)}
+          {inner && <a href={urlOf(inner)}>Its conversation</a>}
+          {input === undefined ? null : <JsonTree value={input} />}
           {output === undefined ? null : <JsonTree name="gave" value={output} />}
-          {text && <Markdown text={text} />}
-          {parts && partsOf(parts)}
         </Section>
       ))}
       {present?.status !== 'input_required' ? null : outer?.run.value?.status === 'input_required' ? (

@@ -1,38 +1,36 @@
 import type { Json } from '../../core/json.ts'
-import type { Part } from '../../core/message.ts'
-import type { RunEvent } from '../../wire/event.ts'
+import { addToParts, type Part } from '../../core/message.ts'
+import type { RunEvents } from '../state/run/events.ts'
+import { resultOf } from './compare.ts'
 
 interface Piece {
   seq: number
-  text?: string
-  /** A file or data of the answer. */
-  parts?: readonly Part[]
-  tool?: string
+  title: string
+  /** What the run said. */
+  parts?: Part[]
+  /** What a tool was given. */
   input?: Json
-  output?: Json
-  member?: { name: string; runId: string }
+  output?: Json | undefined
+  /** The run of a member. */
+  runId?: string
 }
 
 /** What was said between two calls is one piece. */
-export function piecesOf(events: readonly RunEvent[]): Piece[] {
+export function piecesOf(events: RunEvents): Piece[] {
   const pieces: Piece[] = []
-  const calls = new Map<string, Piece>()
-  for (const event of events) {
+  for (const event of events.all) {
     const { seq } = event
-    if (event.type === 'text_delta') {
+    if (event.type === 'text_delta' || event.type === 'file' || event.type === 'data') {
       const last = pieces.at(-1)
-      if (last?.text === undefined) pieces.push({ seq, text: event.text })
-      else last.text += event.text
-    } else if (event.type === 'file' || event.type === 'data') pieces.push({ seq, parts: [event] })
-    else if (event.type === 'tool_call') {
-      const call: Piece = { seq, tool: event.name, input: event.input }
-      calls.set(event.call_id, call)
-      pieces.push(call)
-    } else if (event.type === 'tool_result') {
-      const call = calls.get(event.call_id)
-      if (call !== undefined) call.output = event.output ?? event.error ?? null
+      const parts = last?.parts ?? []
+      if (last?.parts === undefined) pieces.push({ seq, title: 'What it said', parts })
+      addToParts(parts, event)
+    } else if (event.type === 'tool_call') {
+      const result = resultOf(events, event.call_id)
+      const output = result && (result.output ?? result.error ?? null)
+      pieces.push({ seq, title: event.name, input: event.input, output })
     } else if (event.type === 'step_start' && event.child_run_id !== undefined)
-      pieces.push({ seq, member: { name: event.name, runId: event.child_run_id } })
+      pieces.push({ seq, title: event.name, runId: event.child_run_id })
   }
   return pieces
 }

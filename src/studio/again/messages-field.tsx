@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAttempt } from '../state/attempt.ts'
 import type { Studio } from '../state/studio.ts'
+import { readMessages } from './read-messages.ts'
 
 interface MessagesFieldProps {
   studio: Studio
@@ -25,13 +26,7 @@ export function MessagesField({ studio, runId, callId }: MessagesFieldProps): JS
       </label>
     )
   }
-  const read = async () => {
-    const {
-      calls: [call],
-    } = await studio.client.runs.trace(runId, { call: callId })
-    if (!Array.isArray(call?.messages)) throw new Error('Some messages of the prompt are gone.')
-    setText(JSON.stringify(call.messages, undefined, 2))
-  }
+  const read = async () => setText(JSON.stringify(await readMessages(studio, runId, callId), undefined, 2))
   return (
     <div>
       <button type="button" onClick={() => attempt(read)}>

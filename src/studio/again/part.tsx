@@ -22,8 +22,20 @@ export function TextDiff({ before = '', after = '' }: TextDiffProps): JSX.Elemen
   return <Diff before={before} after={after} />
 }
 
-/** A mark for what one of them does not have. */
-export function onlyIn([inA, inB]: readonly boolean[]): JSX.Element | null {
-  if (inA && inB) return null
-  return <span class="mark">only in {inA ? 'A' : 'B'}</span>
+interface PairProps extends TextDiffProps {
+  name: string
+  children?: ComponentChildren
+}
+
+/** One of several things that both may have; undefined in one that does not. */
+export function Pair({ name, before, after, children }: PairProps): JSX.Element {
+  return (
+    <li>
+      <strong>{name}</strong> {children}
+      {before === undefined || after === undefined ? (
+        <span class="mark">only in {after === undefined ? 'A' : 'B'}</span>
+      ) : null}
+      <TextDiff before={before} after={after} />
+    </li>
+  )
 }

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Json } from '../../core/json.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { useRead } from '../state/use-read.ts'
 import { heed } from './asides.ts'
 import { messagePairs } from './compare.ts'
-import { onlyIn, Part, TextDiff } from './part.tsx'
+import { Pair, Part } from './part.tsx'
+import { readMessages } from './read-messages.ts'
 
 interface PromptDiffProps {
   studio: Studio
@@ -17,11 +17,20 @@ interface PromptDiffProps {
 /** What the models were told, message by message, of the calls with the same number. */
 export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | null {
   heed(a, b)
-  const calls = [a, b].map(({ events }) => events.records.calls)
-  const count = Math.max(...calls.map(({ length }) => length))
   const [chosen, setChosen] = useState(1)
-  if (count === 0 || !studio.can('prompts')) return null
+  const calls = [a, b].map(({ events }) => events.records.calls)
+  const count = studio.may('prompts') ? Math.max(...calls.map(({ length }) => length)) : 0
   const [idA, idB] = calls.map((ofRun) => ofRun[chosen - 1]?.callId)
+  const isInBoth = idA !== undefined && idB !== undefined
+  const key = isInBoth && count > 0 ? [a.runId, idA, b.runId, idB].join() : undefined
+  const { value: pairs, error } = useRead(key, async (signal) => {
+    const read = ({ runId }: OpenedRun, call: string | undefined) => readMessages(studio, runId, call, signal)
+    const [before, after] = await Promise.all([read(a, idA), read(b, idB)])
+    return messagePairs(before, after)
+  })
+  if (count === 0) return null
+  const changed = pairs?.filter(({ before, after }) => before !== after) ?? []
+  const same = (pairs?.length ?? 0) - changed.length
   return (
     <Part title="Prompt">
       {count === 1 ? null : (
@@ -35,51 +44,24 @@ export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | nul
           </select>
         </label>
       )}
-      {idA === undefined || idB === undefined ? (
+      {error && <p role="alert">{error}</p>}
+      {!isInBoth ? (
         <p class="about">Only {idA === undefined ? 'B' : 'A'} has this call.</p>
-      ) : (
-        <Messages studio={studio} of={[a.runId, idA, b.runId, idB]} />
+      ) : pairs ? null : (
+        <p class="about appears">Reading…</p>
       )}
-    </Part>
-  )
-}
-
-/** The runs and their calls. */
-type Of = readonly [runA: string, callA: string, runB: string, callB: string]
-
-function Messages({ studio, of }: { studio: Studio; of: Of }): JSX.Element {
-  const { value: pairs, error } = useRead(of.join(), async (signal) => {
-    const promptOf = async (run: string, call: string): Promise<Json> => {
-      const { calls } = await studio.client.runs.trace(run, { call, signal })
-      return calls[0]?.messages ?? null
-    }
-    const [runA, callA, runB, callB] = of
-    const [before, after] = await Promise.all([promptOf(runA, callA), promptOf(runB, callB)])
-    if (Array.isArray(before) && Array.isArray(after)) return messagePairs(before, after)
-    throw new Error('Some messages of the prompt are gone.')
-  })
-  if (error !== undefined) return <p role="alert">{error}</p>
-  if (pairs === undefined) return <p class="about appears">Reading…</p>
-  const changed = pairs.filter(({ before, after }) => before !== after)
-  const same = pairs.length - changed.length
-  return (
-    <>
-      {same === 0 ? null : (
+      {same > 0 && (
         <p class="about">
           {same === 1 ? '1 message is' : `${same} messages are`} the same
           {changed.length === 0 ? ': nothing differs' : ''}.
         </p>
       )}
       <ul class="pairs">
-        {changed.map(({ role, before, after }, place) => (
+        {changed.map(({ name, before, after }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: messages have nothing but their place
-          <li key={place}>
-            <strong>{role === 'system' ? 'instructions' : role}</strong>
-            {onlyIn([before !== undefined, after !== undefined])}
-            <TextDiff before={before} after={after} />
-          </li>
+          <Pair key={place} name={name === 'system' ? 'instructions' : name} before={before} after={after} />
         ))}
       </ul>
-    </>
+    </Part>
   )
 }

@@ -20,7 +20,7 @@ export function WatchedTurn({ studio, watched, isToTurn }: WatchedTurnProps): JS
   const now = watched.now.value
   const [last, before] = watched.good.value
   const a = isToTurn ? turn : before
-  heed(...[turn, now, last, before].filter((one) => one !== undefined))
+  heed(a, last)
   const said = turn.run.value?.messages.find(({ role }) => role === 'user')?.content.slice(0, 80)
   const run = now?.run.value
   const side = now ?? last
