@@ -30,14 +30,10 @@ describe('words of code', () => {
     ],
     [
       'bash',
-      'echo "$a" $HOME \u0024{b} # c#d\ncurl a#b',
-      ['keyword:echo', 'string:"$a"', 'key:$HOME', 'key:\u0024{b}', 'comment:# c#d', 'keyword:curl'],
+      'echo "$a" $HOME \u0024{b} # c#d\ncurl a#b | if',
+      ['keyword:echo', 'string:"$a"', 'key:$HOME', 'key:\u0024{b}', 'comment:# c#d', 'keyword:if'],
     ],
-    [
-      'console',
-      "$ npm test\nIt can't be\n$ ls",
-      ['keyword:$ ', 'keyword:npm', 'keyword:test', "string:'t be", 'keyword:$ ', 'keyword:ls'],
-    ],
+    ['console', "$ cd 'a\nb'\nIt can't be\n$ ls -a", ['keyword:$ ', 'keyword:cd', "string:'a\nb'", 'keyword:$ ']],
     [
       'sql',
       "SELECT count(*) FROM a where b = 'it''s' -- c",
@@ -88,8 +84,24 @@ describe('words of code', () => {
     ],
     ['rust', "fn f<'a>(c: char) { c == '\\n' }", ['keyword:fn', "name:'a", 'keyword:char', "string:'\\n'"]],
     ['toml', '[a]\nb.c = """d\n"e" """ # f', ['keyword:[a]', 'key:b.c', 'string:"""d\n"e" """', 'comment:# f']],
+    ['ini', '; a\nb = on\nC=d', ['comment:; a', 'key:b', 'keyword:on', 'key:C']],
     ['css', '@media x { .a { top: 1.5em } }', ['keyword:@media', 'name:.a', 'key:top', 'value:1.5em']],
-    ['dockerfile', 'FROM node:24 # a', ['keyword:FROM', 'value:24', 'comment:# a']],
+    ['scss', 'a: url(//b); // c', ['key:a', 'comment:// c']],
+    ['dockerfile', 'FROM node:24 # a\nRUN rm a/* b', ['name:FROM', 'value:24', 'comment:# a', 'name:RUN']],
+    ['c', "#include <a.h>\nchar b = '\"'; // c", ['keyword:#include', 'keyword:char', "string:'\"'", 'comment:// c']],
+    ['rust', 'let a = r#"b "c" d"#; #[e]', ['keyword:let', 'string:r#"b "c" d"#', 'name:#[e]']],
+    ['php', "# a\nif (b('c')) {} /* d */", ['comment:# a', 'keyword:if', 'name:b', "string:'c'", 'comment:/* d */']],
+    ['perl', 'my $a = "b"; # c', ['keyword:my', 'key:$a', 'string:"b"', 'comment:# c']],
+    [
+      'ruby',
+      'def a(b) @c = :d unless nil end',
+      ['keyword:def', 'name:a', 'key:@c', 'key::d', 'keyword:unless', 'value:nil', 'keyword:end'],
+    ],
+    [
+      'lua',
+      'local a = #b --[[ c\nd ]] [[e]] -- f',
+      ['keyword:local', 'comment:--[[ c\nd ]]', 'string:[[e]]', 'comment:-- f'],
+    ],
   ])('of %s: %j', (language, text, expected) => {
     expect(coloured(language, text)).toEqual(expected)
   })
@@ -135,6 +147,8 @@ const nasty = [
   '\\',
   '\\"',
   '\\\\',
+  '\\"\r',
+  '-0',
   '/',
   '=/',
   '=/[',
