@@ -11,7 +11,7 @@ function factsIn(...bodies: Record<string, unknown>[]): string[] {
     const at = new Date(place * 10).toISOString()
     events.add({ run_id: 'run_1', seq: place + 1, at, ...body } as unknown as RunEvent)
   }
-  return events.steps.steps.slice(1).map((step) => factsOf(step, events.records).join(' · '))
+  return events.steps.slice(1).map((step) => factsOf(step, events).join(' · '))
 }
 
 const usage = { input_tokens: 1330, output_tokens: 212, total_tokens: 1542 }

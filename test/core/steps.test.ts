@@ -19,7 +19,7 @@ function fold(events: readonly RunEvent[]): RunEvents {
   for (const one of events) run.add(one)
   return run
 }
-const shown = ({ steps: { steps } }: RunEvents) =>
+const shown = ({ steps }: RunEvents) =>
   steps.map(({ kind, label, depth, startMs, endMs, state }) => [kind, label, depth, startMs, endMs, state])
 
 describe('the steps of a run', () => {
@@ -41,22 +41,21 @@ describe('the steps of a run', () => {
       ['tool', 'weather', 1, 101, 150, 'failed'],
       ['end', 'completed', 1, 200, 200, 'done'],
     ])
-    expect(run.steps.steps.map(({ note }) => note)).toEqual([undefined, '1', undefined, 'no', undefined])
-    expect(run.steps.steps[2]?.textMs).toBe(50)
-    expect(run.steps.totals).toMatchObject({ status: 'completed', usage, durationMs: 200 })
+    expect(run.steps.map(({ note }) => note)).toEqual([undefined, '1', undefined, 'no', undefined])
+    expect(run.steps[2]?.textMs).toBe(50)
+    expect(run).toMatchObject({ status: 'completed', usage, durationMs: 200 })
     expect(run.isOver).toBe(true)
   })
 
   test('that are under way have no end, and get that of a run that failed', () => {
     const events = [start(), call(10, 'c1')]
-    expect(fold(events).steps.steps[1]).toMatchObject({ endMs: undefined, state: 'running' })
+    expect(fold(events).steps[1]).toMatchObject({ endMs: undefined, state: 'running' })
     const run = fold([...events, event(30, { type: 'run_error', error: { code: 'run_failed', message: 'broken' } })])
     expect(shown(run)).toEqual([
       ['run', 'docs', 0, 0, 30, 'failed'],
       ['model', 'm', 1, 10, 30, 'failed'],
       ['end', 'broken', 1, 30, 30, 'failed'],
     ])
-    expect(run.steps.totals.error).toEqual({ code: 'run_failed', message: 'broken' })
   })
 
   test('wait at a pause, and go on when it is answered', () => {
@@ -84,6 +83,32 @@ describe('the steps of a run', () => {
     ])
   })
 
+  test('end with the run when they are questions that nobody answered', () => {
+    const began = start()
+    const asked = event(10, { type: 'input_required', prompt: 'Which?' })
+    const run = fold([began, asked, event(11, { type: 'run_end', status: 'input_required', usage, cache_hit: false })])
+    run.add(event(90, { type: 'run_end', status: 'cancelled', usage, cache_hit: false }))
+    expect(shown(run)).toEqual([
+      ['run', 'docs', 0, 0, 90, 'cancelled'],
+      ['wait', 'Which?', 1, 10, 90, 'cancelled'],
+      ['end', 'cancelled', 1, 90, 90, 'cancelled'],
+    ])
+    expect(run.exchanges).toEqual([{ asked, given: undefined }])
+  })
+
+  test('never end before they began, though the clock went back', () => {
+    const run = fold([
+      start(),
+      call(40, 'c1'),
+      called(30, 'c1'),
+      event(35, { type: 'tool_call', call_id: 't', name: 'x' }),
+    ])
+    expect(shown(run).slice(1)).toEqual([
+      ['model', 'm', 1, 40, 40, 'done'],
+      ['tool', 'x', 1, 40, undefined, 'running'],
+    ])
+  })
+
   test('inside a step are deeper, and say which run works there', () => {
     const run = fold([
       start(),
@@ -92,12 +117,12 @@ describe('the steps of a run', () => {
       event(9, { type: 'step_end', step_id: 's2', status: 'completed', usage, duration_ms: 7 }),
       event(10, { type: 'step_end', step_id: 's1', status: 'failed', error: { message: 'x' }, duration_ms: 9 }),
     ])
-    expect(run.steps.steps.map(({ depth, childRunId, note }) => [depth, childRunId, note])).toEqual([
+    expect(run.steps.map(({ depth, childRunId, note }) => [depth, childRunId, note])).toEqual([
       [0, undefined, undefined],
       [1, undefined, 'x'],
       [2, 'run_2', undefined],
     ])
-    expect(run.steps.totals.usage).toEqual(usage)
+    expect(run.usage).toEqual(usage)
   })
 
   test('know how long the run waited: by the pause that is in the record, or by what came live', () => {
@@ -108,10 +133,10 @@ describe('the steps of a run', () => {
     const live = fold([began, asked, ended, event(500_012, resumed)])
     const paused = { seq: ended.seq, at: at(12) }
     const recorded = fold([began, asked, event(500_012, { ...resumed, paused })])
-    for (const { steps } of [live, recorded]) {
-      expect(steps.pauses).toEqual([{ fromMs: 12, toMs: 500_012 }])
-      expect(steps.totals).toMatchObject({ status: 'running', waitedMs: 500_000 })
-      expect(steps.steps[1]).toMatchObject({ kind: 'wait', endMs: 500_012, state: 'done' })
+    for (const run of [live, recorded]) {
+      expect(run.pauses).toEqual([{ fromMs: 12, toMs: 500_012 }])
+      expect(run).toMatchObject({ status: 'running', waitedMs: 500_000 })
+      expect(run.steps[1]).toMatchObject({ kind: 'wait', endMs: 500_012, state: 'done' })
     }
   })
 
@@ -122,14 +147,14 @@ describe('the steps of a run', () => {
       event(50, { type: 'text_delta', text: 'a' }),
       event(3_600_000, { type: 'run_end', status: 'interrupted', usage: null, cache_hit: false }),
     ])
-    expect(run.steps.steps.map(({ kind, endMs, isCut }) => [kind, endMs, isCut])).toEqual([
+    expect(run.steps.map(({ kind, endMs, isCut }) => [kind, endMs, isCut])).toEqual([
       ['run', 50, true],
       ['model', 50, true],
       ['end', 50, undefined],
     ])
     run.add(event(3_600_100, { type: 'run_resumed', from: 'interrupted' }))
-    expect(run.steps.pauses).toEqual([{ fromMs: 50, toMs: 3_600_100 }])
-    expect(run.steps.root).toMatchObject({ endMs: undefined, state: 'running' })
+    expect(run.pauses).toEqual([{ fromMs: 50, toMs: 3_600_100 }])
+    expect(run.root).toMatchObject({ endMs: undefined, state: 'running' })
   })
 
   test('go on in the same row when they begin again after a pause', () => {
@@ -157,9 +182,9 @@ describe('the steps of a run', () => {
       called(6, 'c2'),
       call(7, 'c3'),
     ])
-    expect(run.steps.steps[1]?.progress).toBe('{"pages":3}')
-    expect(run.steps.steps.slice(2).map(({ attempt }) => attempt)).toEqual([undefined, 2, undefined])
-    expect(run.steps.steps[2]?.note).toBe('status 429: busy')
+    expect(run.steps[1]?.progress).toBe('{"pages":3}')
+    expect(run.steps.slice(2).map(({ attempt }) => attempt)).toEqual([undefined, 2, undefined])
+    expect(run.steps[2]?.note).toBe('status 429: busy')
   })
 
   test('are inside the call by which the model of a team asked the member, and count as its own', () => {
@@ -174,16 +199,13 @@ describe('the steps of a run', () => {
       ['tool', 'ask_left', 1, 1, 4, 'done'],
       ['step', 'left', 2, 2, 3, 'done'],
     ])
-    expect(run.steps.steps[1]?.usageInside).toEqual(usage)
-    expect(run.steps.totals.usage).toEqual(usage)
+    expect(run.steps[1]?.usageInside).toEqual(usage)
+    expect(run.usage).toEqual(usage)
   })
 
   test('change with what is drawn of them, and not with text', () => {
     const run = fold([start(), call(1, 'c1')])
-    const drawn = (body: Record<string, unknown>) => {
-      run.add(event(2, body))
-      return run.isDrawnAnew
-    }
+    const drawn = (body: Record<string, unknown>) => run.add(event(2, body))
     expect(drawn({ type: 'text_delta', text: 'the first' })).toBe(true)
     expect(drawn({ type: 'text_delta', text: 'another' })).toBe(false)
     expect(drawn({ type: 'reasoning_delta', text: 'another' })).toBe(false)
@@ -195,12 +217,12 @@ describe('the steps of a run', () => {
     const events = [start(), call(10, 'c1'), called(20, 'c1')]
     const run = fold([...events, ...events])
     expect(run.all).toHaveLength(3)
-    expect(run.steps.totals.usage).toEqual(usage)
+    expect(run.usage).toEqual(usage)
   })
 
   test('of 10,000 events are folded in a moment, and text is no row', () => {
     const run = fold([start(), ...Array.from({ length: 10_000 }, () => event(5, { type: 'text_delta', text: 'a ' }))])
-    expect(run.steps.steps).toHaveLength(1)
+    expect(run.steps).toHaveLength(1)
   })
 })
 

@@ -4,10 +4,8 @@ import { showEvent } from '../../src/cli/runs/activity.ts'
 import { createRunWriter } from '../../src/cli/runs/writer.ts'
 import { isKnownType, type RunEvent } from '../../src/core/event.ts'
 import { RunFold } from '../../src/core/events/fold.ts'
-import { StepRecords } from '../../src/core/steps/records.ts'
 import { RunSteps } from '../../src/core/steps/steps.ts'
 import { graphOfRun } from '../../src/studio/agents/graph-of.ts'
-import { Answer } from '../../src/studio/state/answer.ts'
 import type { RunEvent as SentEvent } from '../../src/wire/event.ts'
 import { laterRun } from '../support/later-version.ts'
 import { projections } from './recorded-streams.ts'
@@ -26,10 +24,15 @@ const readers: Record<string, (events: readonly RunEvent[]) => unknown> = {
     fold.addRecorded(events)
     return fold
   },
-  'steps of the studio': (events) => folded(new RunSteps(), events),
-  'answer of the studio': (events) => folded(new Answer(), events),
+  'steps of the studio'(events) {
+    const { steps, durationMs, pauses, status } = folded(new RunSteps(), events)
+    return { steps, durationMs, pauses, status }
+  },
+  'answer of the studio'(events) {
+    const { parts, reasoning, sources, exchanges } = folded(new RunSteps(), events)
+    return { parts, reasoning, sources, exchanges }
+  },
   'graph of the studio': (events) => graphOfRun('docs', events as SentEvent[], String),
-  'calls of the studio': (events) => folded(new StepRecords(), events).calls,
   'lines of the terminal'(events) {
     const writer = createRunWriter()
     return events.map((event) => writer.toText(event)).join('')

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { Answer } from '../../src/studio/state/answer.ts'
+import { RunSteps } from '../../src/core/steps/steps.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
-let seq = 0
+let seq = 1
 const event = (body: Record<string, unknown>): RunEvent =>
   ({ run_id: 'run_1', seq: ++seq, at: '2026-01-01T00:00:00.000Z', ...body }) as unknown as RunEvent
 
-function fold(events: readonly RunEvent[]): Answer {
-  const answer = new Answer()
+function fold(events: readonly RunEvent[]): RunSteps {
+  const answer = new RunSteps()
+  answer.add({ ...event({ type: 'run_start', session_id: 's', entity_id: 'docs', entity_kind: 'agent' }), seq: 1 })
   for (const one of events) answer.add(one)
   return answer
 }
@@ -21,11 +22,10 @@ describe('what a turn shows of its events', () => {
   })
 
   test('begins with the first event: what comes late before it would hide what is between', () => {
-    const at = (number: number) => ({ ...event({ type: 'text_delta', text: 'a' }), seq: number }) as RunEvent
-    const answer = new Answer()
-    expect([answer.follows(at(41)), answer.follows(at(1))]).toEqual([false, true])
-    answer.add(at(1))
-    expect(answer.follows(at(3))).toBe(true)
+    const at = (number: number) => ({ ...event({ type: 'text_delta', text: String(number) }), seq: number }) as RunEvent
+    const answer = new RunSteps()
+    for (const number of [41, 1, 3]) answer.receive(at(number))
+    expect(answer.parts).toEqual([{ type: 'text', text: '13' }])
   })
 
   test('is where each source was found: in the last search that gave the passage', () => {
@@ -60,9 +60,9 @@ describe('what a turn shows of its events', () => {
     const call = event({ type: 'tool_call', call_id: 't', name: 'pay', input: {} })
     const failed = event({ type: 'tool_result', call_id: 't', name: 'pay', error: { message: 'no' } })
     const end = () => event({ type: 'run_error', error: { code: 'run_failed', message: 'no' } })
-    expect(fold([call, end()]).failedAt).toBe(call.seq)
-    expect(fold([call, failed, end()]).failedAt).toBe(call.seq)
+    expect(fold([call, end()]).failed?.seq).toBe(call.seq)
+    expect(fold([call, failed, end()]).failed?.seq).toBe(call.seq)
     const last = end()
-    expect(fold([last]).failedAt).toBe(last.seq)
+    expect(fold([last]).failed?.seq).toBe(last.seq)
   })
 })

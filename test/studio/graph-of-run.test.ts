@@ -57,6 +57,21 @@ describe('the graph of a run', () => {
     ])
   })
 
+  test('of a call that a person allowed has the question beside the call', () => {
+    const asked = { type: 'input_required', call_id: 'a', tool: 'x', prompt: 'Sure?' }
+    const data = graph(
+      tool('a', 'x'),
+      asked,
+      { type: 'run_resumed', from: 'input_required', approved: true },
+      gave('a'),
+    )
+    expect(data.nodes.map(({ kind, label, state }) => `${kind} ${label} ${state}`)).toEqual([
+      'run top running',
+      'tool x done',
+      'question x done',
+    ])
+  })
+
   test('of an agent that searches first is search, then model', () => {
     const search = { type: 'retrieval', query: 'hours', results: [], collection: 'default' }
     expect(edgesOf(graph(search, call('1'), called('1')))).toEqual(['top→hours', 'hours→m'])

@@ -34,7 +34,7 @@ function fake(recorded: Record<string, RunEvent[]>) {
 }
 const rowsOf = ({ tree }: OpenedRun) => tree.rows.value.map(({ step, note }) => step?.label ?? note)
 const open = (opened: OpenedRun, runId: string, seq: number) => {
-  const step = opened.tree.eventsOf(runId)?.steps.steps.find((one) => one.seq === seq)
+  const step = opened.tree.eventsOf(runId)?.steps.find((one) => one.seq === seq)
   if (step === undefined) throw new Error('There is no step.')
   opened.tree.turn(runId, step)
 }

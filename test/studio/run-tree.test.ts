@@ -55,7 +55,7 @@ describe('the rows of a run and the runs inside it', () => {
       ['top', 'top', 0, 0],
       ['top', 'the left one', 1, 0],
     ])
-    const step = opened.events.steps.steps[1]
+    const step = opened.events.steps[1]
     if (step === undefined) throw new Error('There is no step.')
     opened.tree.turn('top', step)
     expect(shown(opened).at(-1)).toEqual(['left', 'm', 2, 39])
@@ -87,7 +87,7 @@ describe('the rows of a run and the runs inside it', () => {
       const end = { type: 'step_end', step_id: id, status: 'completed', usage, duration_ms: 1 }
       opened.received(event('top', 4 + 2 * place, end))
     }
-    const [, out] = opened.events.steps.steps
+    const [, out] = opened.events.steps
     if (out === undefined) throw new Error('There is no step.')
     expect(tree.usageOf(out)).toEqual({ input_tokens: 20, output_tokens: 4, total_tokens: 24 })
     const head = (run_id: string) => ({ run_id, parent_run_id: 'top', cost }) as Parameters<typeof tree.runChanged>[0]

@@ -1,38 +1,37 @@
 import type { RunEvent } from '../event.ts'
+import type { CallAnswer } from '../run.ts'
 import { formatCost, formatCount, formatMs } from '../text/format.ts'
 import { usageInShort } from '../text/usage.ts'
-import { decisionAbout, type EventOf, type StepRecords } from './records.ts'
-import type { Step } from './steps.ts'
+import type { StepRecords } from './records.ts'
+import type { EventOf, Step } from './step.ts'
 
 type Of<Type extends RunEvent['type']> = EventOf<Type> | undefined
 
 /** What is to be known of a step at a glance. */
-export function factsOf(step: Step, records: StepRecords): string[] {
-  const own = records.of(step)
+export function factsOf(step: Step, run: StepRecords): string[] {
+  const own = run.of(step)
   const find = <Type extends RunEvent['type']>(type: Type) => own.find((event) => event.type === type) as Of<Type>
   const isTimed = step.kind !== 'end' && step.kind !== 'wait' && step.endMs !== undefined
   const took = isTimed ? formatMs((step.endMs ?? 0) - step.startMs) : undefined
   return [
-    ...headOf(step, records),
+    ...headOf(step, run),
     `seq ${step.seq}`,
     ...(step.state === 'running' ? ['under way'] : []),
     ...factsOfCall(find('model_call_end')),
-    ...(step.kind === 'tool' ? factsOfTool(step, records, find('tool_call'), find('tool_result')) : []),
+    ...(step.kind === 'tool' ? factsOfTool(step, run, find('tool_result')) : []),
     ...factsOfSearch(find('retrieval')),
     ...factsOfStep(find('step_end')),
-    ...(step.kind === 'wait' ? factsOfWait(find('input_required'), find('run_resumed')) : []),
+    ...(step.kind === 'wait' ? factsOfWait(step, run) : []),
     ...(step.kind === 'run' || step.kind === 'end' ? factsOfEnd(own.at(-1)) : []),
     took,
   ].filter((fact) => fact !== undefined && fact !== '') as string[]
 }
 
-function headOf({ kind, label, callId }: Step, records: StepRecords): string[] {
+function headOf({ kind, label, number, attempt = 1 }: Step, run: StepRecords): string[] {
   if (kind !== 'model') return [kind === 'tool' ? `tool ${label}` : kind]
-  const call = records.callOf(callId)
-  if (call === undefined) return ['call']
-  const failed = call.failuresBefore
+  const failed = attempt - 1
   const again = failed === 0 ? [] : [`retry ${failed} after ${failed === 1 ? 'a call' : `${failed} calls`} that failed`]
-  return [`call ${call.number} of ${records.calls.length}`, ...again]
+  return [`call ${number} of ${run.calls.length}`, ...again]
 }
 
 function factsOfCall(end: Of<'model_call_end'>): (string | undefined)[] {
@@ -49,26 +48,27 @@ function factsOfCall(end: Of<'model_call_end'>): (string | undefined)[] {
 }
 
 function factsOfTool(
-  { callId }: Step,
-  records: StepRecords,
-  call: Of<'tool_call'>,
+  { callId, failuresBefore = 0 }: Step,
+  run: StepRecords,
   result: Of<'tool_result'>,
 ): (string | undefined)[] {
-  if (call === undefined) return []
-  const asked = records.asked(callId)
-  const answer = asked === undefined ? undefined : records.answerTo(asked)
-  const decision = answer === undefined ? undefined : decisionAbout(callId, answer)
-  const failures = records.failuresBefore(call.call_id)
+  const exchange = run.exchanges.findLast(({ asked }) => asked.call_id === callId)
+  const decision = decisionIn(exchange?.given)
   return [
-    failures === 0 ? undefined : `try ${failures + 1}`,
+    failuresBefore === 0 ? undefined : `try ${failuresBefore + 1}`,
     decision !== undefined
       ? `${decision} by a person`
-      : asked !== undefined && !result
+      : exchange !== undefined && !result
         ? 'waits for a person'
         : undefined,
     result?.denied === true && decision === undefined ? 'refused by the agent’s own rules' : undefined,
     result?.error !== undefined && result.denied !== true ? 'failed' : undefined,
   ]
+}
+
+/** What a person decided. Undefined: it was answered with an input, or not by this. */
+export function decisionIn(given: CallAnswer | undefined): 'allowed' | 'refused' | undefined {
+  return given?.approved === undefined ? undefined : given.approved ? 'allowed' : 'refused'
 }
 
 function factsOfSearch(search: Of<'retrieval'>): string[] {
@@ -81,11 +81,10 @@ function factsOfStep(end: Of<'step_end'>): (string | undefined)[] {
   return end === undefined ? [] : [end.status, end.usage === undefined ? undefined : usageInShort(end.usage)]
 }
 
-function factsOfWait(asked: Of<'input_required'>, answer: Of<'run_resumed'>): string[] {
-  if (asked === undefined) return []
-  if (answer === undefined) return ['waits for a person']
-  const decision = decisionAbout(asked.call_id, answer) ?? 'answered'
-  return [`${decision} by a person after ${formatMs(Date.parse(answer.at) - Date.parse(asked.at))}`]
+function factsOfWait({ seq, startMs, endMs = 0 }: Step, run: StepRecords): string[] {
+  const given = run.exchanges.find(({ asked }) => asked.seq === seq)?.given
+  if (given === undefined) return ['waits for a person']
+  return [`${decisionIn(given) ?? 'answered'} by a person after ${formatMs(endMs - startMs)}`]
 }
 
 function factsOfEnd(end: RunEvent | undefined): (string | undefined)[] {

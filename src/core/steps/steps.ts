@@ -1,247 +1,299 @@
 import { memberToolName } from '../again/plan.ts'
 import type { RunEvent } from '../event.ts'
-import type { Usage } from '../run.ts'
-import { change, inShort, type Pause, type RunTotals, type Step, type StepKind, sumUsage } from './step.ts'
+import { addToParts, type Part } from '../message.ts'
+import type { RunStatus, Usage } from '../run.ts'
+import { answerTo } from '../waiting.ts'
+import {
+  change,
+  type EventOf,
+  type Exchange,
+  idOf,
+  inShort,
+  type Pause,
+  type Step,
+  type StepKind,
+  stepOf,
+  sumUsage,
+  whatOf,
+} from './step.ts'
 
-export type { Cost, Pause, RunTotals, Step, StepKind } from './step.ts'
-
-type Event<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
-type From = { seq: number; kind: StepKind; label: string; ms: number }
+type Ending = EventOf<'model_call_end' | 'tool_result' | 'step_end'>
 
 /**
- * A run's steps, folded from its events, each of which is looked at once: drawing costs nothing however long the run is. Text
- * is no row.
+ * A run's steps and its answer, folded from its events, each of which is looked at once and then forgotten: drawing costs nothing
+ * however long the run is. Text is no row.
  */
 export class RunSteps {
   readonly steps: Step[] = []
+  /** Those that call a model. */
+  readonly calls: Step[] = []
+  /** By call or step id: all that have begun. */
+  readonly byId = new Map<string | undefined, Step>()
+  /** What all calls gave. */
+  readonly parts: Part[] = []
+  reasoning = ''
+  readonly sources: EventOf<'source'>[] = []
+  readonly exchanges: Exchange[] = []
   pauses: readonly Pause[] = []
-  totals: RunTotals = { status: undefined, error: undefined, usage: null, durationMs: 0, waitedMs: 0 }
+  status: RunStatus | undefined
+  durationMs = 0
+  /** How much of it the run waited for a person, or for its process. */
+  waitedMs = 0
   /** In ms since 1970; undefined before the first event. */
   began: number | undefined
-  root: Step | undefined
-  /** By call or step id: all that have begun. */
-  readonly #byId = new Map<string, Step>()
-  readonly #open = new Set<Step>()
-  #pausedMs: number | undefined
+  /** Of the last event. */
+  seq = 0
+  /** Grows with each event, also with a piece of text: a signal where it is drawn. */
+  readonly changes: { value: number } = { value: 0 }
+  /** Since the last model call. */
+  #searches: EventOf<'retrieval'>[] = []
   /** Model calls that failed one after the other. */
   #failures = 0
+  /** By the tool and its input: how often they failed. */
+  readonly #failedTools = new Map<string, number>()
 
-  /** Whether anything that is drawn has changed: the text of a model changes nothing after its first piece. */
+  /** The run itself, which the first event of all begins. */
+  get root(): Step | undefined {
+    return this.steps[0]
+  }
+
+  get usage(): Usage | null {
+    return this.root?.usageInside ?? null
+  }
+
+  /** The run has said how it ended or paused. */
+  get isOver(): boolean {
+    return this.status !== undefined && this.status !== 'running'
+  }
+
+  /** What to look at first in a run that has failed: the step in which it happened, or else its end. */
+  get failed(): Step | undefined {
+    const failed = this.steps.findLast(({ kind, state }) => state === 'failed' && kind !== 'run' && kind !== 'end')
+    return failed ?? this.steps.at(-1)
+  }
+
+  /** The event that tells how the passage was found. */
+  foundAt({ chunk_id, seq }: EventOf<'source'>): number {
+    const has = ({ results }: EventOf<'retrieval'>) => results.some((result) => result.chunk_id === chunk_id)
+    return this.steps.findLast(({ kind, searches }) => kind === 'search' && searches.some(has))?.seq ?? seq
+  }
+
+  /**
+   * Adds a live event. The stream may still hand over what comes late in a run that is only now followed from its beginning: with
+   * it the events between would be lost.
+   */
+  receive(event: RunEvent): boolean {
+    return (this.seq > 0 || event.seq === 1) && this.add(event)
+  }
+
+  /**
+   * Whether anything that is drawn of the steps has changed: the text of a model changes nothing after its first piece, and an
+   * event that is known already nothing at all.
+   */
   add(event: RunEvent): boolean {
+    if (event.seq <= this.seq) return false
+    this.seq = event.seq
+    const isDrawnAnew = this.#fold(event)
+    // Last, since effects look at once.
+    this.changes.value++
+    return isDrawnAnew
+  }
+
+  #fold(event: RunEvent): boolean {
     const at = Date.parse(event.at)
     this.began ??= at
+    const lastMs = this.durationMs
     // What tells of an interruption was written when the server was there again.
     const isLate = event.type === 'run_end' && event.status === 'interrupted'
-    const ms = isLate ? this.totals.durationMs : Math.max(0, at - this.began)
-    this.totals.durationMs = Math.max(this.totals.durationMs, ms)
+    if (!isLate) this.durationMs = Math.max(lastMs, at - this.began)
     switch (event.type) {
       case 'run_start':
-        this.root = this.#push({ ...event, kind: 'run', label: event.entity_id, ms })
-        this.totals.status = 'running'
+        this.#push(event, 'run', event.entity_id)
+        this.status = 'running'
         return true
       case 'run_resumed':
-        this.#goOn(event, ms)
+        this.#goOn(event, lastMs)
         return true
       case 'retrieval':
-        this.#search(event, ms)
+        this.#search(event)
         return true
+      case 'source':
+        this.sources.push(event)
+        return false
       case 'model_call_start': {
-        const step = this.#begin(event.call_id, { ...event, kind: 'model', label: event.model, ms })
+        const step = this.#begin(event, 'model', event.model)
+        step.number = this.calls.push(step)
+        step.searches = this.#searches
+        this.#searches = []
         if (this.#failures > 0) step.attempt = this.#failures + 1
         return true
       }
       case 'text_delta':
       case 'reasoning_delta':
-        return this.#said(ms)
+      case 'data':
+      case 'file':
+        return this.#said(event)
       case 'model_call_end':
-        this.#called(event, ms)
+        this.#called(event)
         return true
-      case 'model_fallback': {
-        const step = this.#byId.get(event.call_id)
-        if (step !== undefined) change(step, { note: event.reason })
-        return step !== undefined
-      }
-      case 'tool_call':
-        this.#begin(event.call_id, { ...event, kind: 'tool', label: event.name, ms }).note = inShort(event.input)
+      case 'model_fallback':
+        change(this.byId.get(event.call_id), { note: event.reason })
         return true
-      case 'tool_progress': {
-        const step = this.#byId.get(event.call_id)
-        if (step !== undefined) change(step, { progress: inShort(event.output) })
-        return step !== undefined
-      }
-      case 'tool_result': {
-        const step = this.#end(event.call_id, event.seq, ms, event.error === undefined ? 'done' : 'failed')
-        if (step !== undefined && event.error !== undefined) step.note = event.error.message
-        if (step !== undefined && event.denied === true) step.note = 'refused'
+      case 'tool_call': {
+        const step = this.#begin(event, 'tool', event.name)
+        step.note = inShort(event.input)
+        step.failuresBefore = this.#failedTools.get(whatOf(event)) ?? 0
+        this.calls.at(-1)?.toolCalls.push(event)
         return true
       }
+      case 'tool_progress':
+        change(this.byId.get(event.call_id), { progress: inShort(event.output) })
+        return true
+      case 'tool_result':
+        this.#gave(event)
+        return true
       case 'step_start':
-        this.#stepBegan(event, ms)
+        this.#stepBegan(event)
         return true
       case 'step_end':
-        this.#stepEnded(event, ms)
+        this.#end(event, event.status === 'completed' ? 'done' : event.status, event.error?.message)
         return true
       case 'input_required': {
-        const step = this.#push({ ...event, kind: 'wait', label: event.tool ?? event.prompt, ms })
+        const step = this.#push(event, 'wait', event.tool ?? event.prompt)
         step.state = 'waiting'
-        if (event.call_id !== undefined) step.callId = event.call_id
-        if (event.after !== undefined) step.after = event.after
-        if (event.call_id !== undefined && !this.#byId.has(event.call_id)) this.#byId.set(event.call_id, step)
+        this.exchanges.push({ asked: event, given: undefined })
+        if (event.call_id !== undefined && !this.byId.has(event.call_id)) this.byId.set(event.call_id, step)
         return true
       }
       case 'run_end':
       case 'run_error':
-        this.#finish(event, ms)
+        this.#finish(event)
         return true
       default:
         return false
     }
   }
 
-  #search(event: Event<'retrieval'>, ms: number): void {
-    const took = event.duration_ms ?? 0
-    const step = this.#push({ ...event, kind: 'search', label: event.query, ms: Math.max(0, ms - took) })
+  #search(event: EventOf<'retrieval'>): void {
+    const endMs = this.durationMs
+    const startMs = Math.max(0, endMs - (event.duration_ms ?? 0))
     const told = event.results.filter((result) => result.told !== false).length
-    change(step, { endMs: ms, endSeq: event.seq, state: 'done', note: event.abstained ? 'silent' : String(told) })
+    const note = event.abstained ? 'silent' : String(told)
+    const step = this.#push(event, 'search', event.query)
+    change(step, { startMs, endMs, end: event, state: 'done', note, searches: [event] })
+    this.#searches.push(event)
   }
 
-  /** A piece of text or reasoning: of the call that began last. */
-  #said(ms: number): boolean {
-    let call: Step | undefined
-    for (const step of this.#open) if (step.kind === 'model') call = step
-    if (call === undefined || call.textMs !== undefined) return false
-    change(call, { textMs: ms })
+  /** Of the call that began last. */
+  #said(event: EventOf<'text_delta' | 'reasoning_delta' | 'data' | 'file'>): boolean {
+    const call = this.calls.at(-1)
+    for (const said of [this, call]) {
+      if (said === undefined) continue
+      if (event.type === 'reasoning_delta') said.reasoning += event.text
+      else addToParts(said.parts, event)
+    }
+    if (!('text' in event) || call === undefined || call.endMs !== undefined || call.textMs !== undefined) return false
+    change(call, { textMs: this.durationMs })
     return true
   }
 
-  #called(event: Event<'model_call_end'>, ms: number): void {
-    const isFailed = event.finish_reason === 'error'
-    this.#failures = isFailed ? this.#failures + 1 : 0
-    const step = this.#end(event.call_id, event.seq, ms, isFailed ? 'failed' : 'done')
-    this.#used(step, event.usage)
-    if (step === undefined) return
-    change(step, { usage: event.usage, cost: event.cost ?? null })
-    if (event.first_text_ms !== undefined) step.textMs = step.startMs + event.first_text_ms
-    const isUsual = event.finish_reason === 'stop' || event.finish_reason === 'tool-calls'
-    const words = [
-      isUsual ? '' : event.finish_reason,
-      event.refused ? 'refused' : '',
-      event.repeated ? 'from the record' : '',
-    ]
-    const note = words.filter((word) => word !== '').join(', ')
-    if (note !== '') step.note = note
+  #gave(event: EventOf<'tool_result'>): void {
+    const { error, denied } = event
+    const step = this.#end(event, error === undefined ? 'done' : 'failed', denied ? 'refused' : error?.message)
+    if (step === undefined || error === undefined || denied) return
+    const what = whatOf(step.event)
+    this.#failedTools.set(what, (this.#failedTools.get(what) ?? 0) + 1)
   }
 
-  #stepBegan(event: Event<'step_start'>, ms: number): void {
+  #called(event: EventOf<'model_call_end'>): void {
+    const { finish_reason: reason, first_text_ms: firstTextMs, refused, repeated, cost = null } = event
+    const isFailed = reason === 'error'
+    this.#failures = isFailed ? this.#failures + 1 : 0
+    const words = [
+      reason === 'stop' || reason === 'tool-calls' ? '' : reason,
+      refused ? 'refused' : '',
+      repeated ? 'from the record' : '',
+    ]
+    const step = this.#end(event, isFailed ? 'failed' : 'done', words.filter((word) => word !== '').join(', '))
+    if (step === undefined) return
+    step.cost = cost
+    if (firstTextMs !== undefined) step.textMs = step.startMs + firstTextMs
+  }
+
+  #stepBegan(event: EventOf<'step_start'>): void {
     // A step that waited, or whose process ended, begins again.
-    const known = this.#byId.get(event.step_id)
-    const parent = event.parent_id === undefined ? this.#callOfMember(event) : this.#byId.get(event.parent_id)
-    const step = known ?? this.#begin(event.step_id, { ...event, kind: 'step', label: event.name, ms }, parent)
-    if (known !== undefined) {
-      delete known.isCut
-      change(known, { endMs: undefined, state: 'running' })
-      this.#open.add(known)
-    }
+    const known = this.byId.get(event.step_id)
+    const parent = event.parent_id === undefined ? this.#callOfMember(event) : this.byId.get(event.parent_id)
+    const step = known ?? this.#begin(event, 'step', event.name, parent)
+    if (known !== undefined) change(known, { isCut: false, endMs: undefined, end: undefined, state: 'running' })
     if (event.child_run_id !== undefined) step.childRunId = event.child_run_id
-    if (event.after !== undefined) step.after = event.after
   }
 
   /** The call by which the model that leads a team asked the member. */
-  #callOfMember({ name, child_run_id: child }: Event<'step_start'>): Step | undefined {
+  #callOfMember({ name, child_run_id: child }: EventOf<'step_start'>): Step | undefined {
     if (child === undefined) return undefined
     const tool = memberToolName(name)
-    for (const step of this.#open)
-      if (step.kind === 'tool' && step.label === tool && step.below.length === 0) return step
-    return undefined
+    return this.steps.find(
+      ({ kind, endMs, label, below }) => kind === 'tool' && endMs === undefined && label === tool && below.length === 0,
+    )
   }
 
-  #stepEnded(event: Event<'step_end'>, ms: number): void {
-    const step = this.#end(event.step_id, event.seq, ms, event.status === 'completed' ? 'done' : event.status)
-    this.#used(step, event.usage ?? null)
-    if (step === undefined) return
-    if (event.usage !== undefined) step.usage = event.usage
-    if (event.error !== undefined) step.note = event.error.message
-  }
-
-  #used(step: Step | undefined, usage: Usage | null): void {
-    if (usage === null) return
-    this.totals.usage = sumUsage(this.totals.usage, usage)
-    for (let outer = step?.parent; outer !== undefined && outer.kind !== 'run'; outer = outer.parent)
-      change(outer, { usageInside: sumUsage(outer.usageInside, usage) })
-  }
-
-  #finish(event: Event<'run_end' | 'run_error'>, ms: number): void {
+  #finish(event: EventOf<'run_end' | 'run_error'>): void {
     const failed = event.type === 'run_error'
     const status = failed ? 'failed' : event.status
-    this.totals.status = status
-    this.totals.error = failed ? event.error : undefined
-    const state = failed || status === 'interrupted' ? 'failed' : status === 'cancelled' ? 'cancelled' : 'done'
-    const waits = status === 'input_required'
-    if (waits || status === 'interrupted') this.#pausedMs = ms
-    const cut = status === 'interrupted' ? { isCut: true as const } : {}
-    for (const step of this.#open)
-      change(step, waits ? { state: 'waiting' } : { endMs: ms, endSeq: event.seq, state, ...cut })
-    if (!waits) this.#open.clear()
-    if (this.root !== undefined) change(this.root, { endMs: ms, state: waits ? 'waiting' : state, ...cut })
-    if (waits) return
-    const label = failed ? event.error.message : status
-    const end = this.#push({ ...event, kind: 'end', label, ms })
-    change(end, { endMs: ms, state })
-    if (!failed && event.cancellation_reason !== undefined) end.note = event.cancellation_reason
+    this.status = status
+    const open = this.steps.filter(({ kind, endMs }) => kind === 'run' || endMs === undefined)
+    const ended = { endMs: this.durationMs, end: event }
+    if (status === 'input_required') {
+      for (const step of open) change(step, { state: 'waiting' })
+      change(this.root, ended)
+      return
+    }
+    const state = status === 'completed' ? 'done' : status === 'cancelled' ? status : 'failed'
+    for (const step of open) change(step, { ...ended, state, isCut: status === 'interrupted' })
+    const end = this.#push(event, 'end', failed ? event.error.message : status)
+    change(end, { ...ended, state, note: failed ? undefined : event.cancellation_reason })
   }
 
-  #goOn({ paused, from, seq }: Event<'run_resumed'>, ms: number): void {
-    this.totals.status = 'running'
-    const recorded = paused === undefined ? undefined : Math.max(0, Date.parse(paused.at) - (this.began ?? 0))
-    const lastMs = this.steps.reduce((last, step) => Math.max(last, step.endMs ?? step.startMs), 0)
-    const fromMs = Math.min(
-      ms,
-      from === 'interrupted' ? (this.#pausedMs ?? lastMs) : (recorded ?? this.#pausedMs ?? lastMs),
-    )
-    this.#pausedMs = undefined
-    this.pauses = [...this.pauses, { fromMs, toMs: ms }]
-    this.totals.waitedMs += ms - fromMs
+  #goOn(event: EventOf<'run_resumed'>, lastMs: number): void {
+    const { paused, from } = event
+    const toMs = this.durationMs
+    const recordedMs = paused === undefined ? lastMs : Math.min(toMs, Date.parse(paused.at) - (this.began ?? 0))
+    const fromMs = from === 'interrupted' ? lastMs : recordedMs
+    if (from === 'input_required')
+      for (const exchange of this.exchanges) exchange.given ??= answerTo(exchange.asked.call_id, event)
+    this.status = 'running'
+    this.pauses = [...this.pauses, { fromMs, toMs }]
+    this.waitedMs += toMs - fromMs
     for (const step of this.steps) {
       if (step.state !== 'waiting') continue
-      change(step, step.kind === 'wait' ? { endMs: ms, endSeq: seq, state: 'done' } : { state: 'running' })
+      change(step, step.kind === 'wait' ? { endMs: toMs, end: event, state: 'done' } : { state: 'running' })
     }
-    if (this.root === undefined) return
-    delete this.root.isCut
-    change(this.root, { endMs: undefined, state: 'running' })
+    change(this.root, { isCut: false, endMs: undefined, end: undefined, state: 'running' })
   }
 
-  #push({ seq, kind, label, ms }: From, parent = this.root): Step {
-    const depth = parent === undefined ? (kind === 'run' ? 0 : 1) : parent.depth + 1
-    const step: Step = {
-      seq,
-      kind,
-      label,
-      depth,
-      startMs: ms,
-      endMs: undefined,
-      state: 'running',
-      below: [],
-      version: 0,
-    }
-    if (parent !== undefined) {
-      step.parent = parent
-      parent.below.push(step)
-    }
+  #push(event: RunEvent, kind: StepKind, label: string, parent = this.root): Step {
+    const step = stepOf(event, kind, label, this.durationMs, parent)
+    parent?.below.push(step)
     this.steps.push(step)
     return step
   }
 
-  #begin(id: string, from: From, parent?: Step): Step {
-    const step = this.#push(from, parent)
-    step.callId = id
-    this.#byId.set(id, step)
-    this.#open.add(step)
+  #begin(event: RunEvent, kind: StepKind, label: string, parent?: Step): Step {
+    const step = this.#push(event, kind, label, parent)
+    this.byId.set(step.callId, step)
     return step
   }
 
-  #end(id: string, endSeq: number, ms: number, state: Step['state']): Step | undefined {
-    const step = this.#byId.get(id)
-    if (step === undefined || !this.#open.delete(step)) return undefined
-    return change(step, { endMs: ms, endSeq, state })
+  /** Undefined when it is not under way. */
+  #end(event: Ending, state: Step['state'], note: string | undefined): Step | undefined {
+    const step = this.byId.get(idOf(event))
+    if (step === undefined || step.endMs !== undefined) return undefined
+    const usage = 'usage' in event ? event.usage : undefined
+    change(step, { endMs: this.durationMs, end: event, state, usage, note: note || step.note })
+    if (usage)
+      for (let outer = step.parent; outer !== undefined; outer = outer.parent)
+        change(outer, { usageInside: sumUsage(outer.usageInside, usage) })
+    return step
   }
 }

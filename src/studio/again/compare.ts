@@ -1,7 +1,6 @@
+import type { RunEvent } from '../../core/event.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import type { EventOf } from '../../core/steps/records.ts'
-import type { Cost } from '../../core/steps/step.ts'
-import type { RunEvent } from '../../wire/event.ts'
+import type { Cost, EventOf } from '../../core/steps/step.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { RunEvents } from '../state/run/events.ts'
 
@@ -15,9 +14,9 @@ export interface RunFacts {
 }
 
 export function factsOf({ run, events }: OpenedRun): RunFacts {
-  const { usage: counted, durationMs, waitedMs } = events.steps.totals
+  const { usage: counted, durationMs, waitedMs, calls } = events
   const usage = run.value?.usage ?? counted
-  const models = new Set(events.all.flatMap((event) => (event.type === 'model_call_start' ? [event.model] : [])))
+  const models = new Set(calls.map(({ label }) => label))
   return {
     ms: durationMs - waitedMs,
     input: usage?.input_tokens,
@@ -38,7 +37,7 @@ export function changeOf(before: number | string | undefined, after: number | st
 }
 
 /** All that the run has said; data as JSON. */
-export function textOf({ records: { parts } }: RunEvents): string {
+export function textOf({ parts }: RunEvents): string {
   return parts
     .map((part) => (part.type === 'text' ? part.text : part.type === 'data' ? toText(part.data) : ''))
     .join('')
@@ -79,8 +78,9 @@ export function toolPairs(a: RunEvents, b: RunEvents): ToolPair[] {
 }
 
 /** How a call of a tool ended. */
-export function resultOf({ records }: RunEvents, callId = ''): EventOf<'tool_result'> | undefined {
-  return records.of({ seq: 0, callId }).find((event) => event.type === 'tool_result')
+export function resultOf({ byId }: RunEvents, callId: string | undefined): EventOf<'tool_result'> | undefined {
+  const end = byId.get(callId)?.end
+  return end?.type === 'tool_result' ? end : undefined
 }
 
 export type Hit = EventOf<'retrieval'>['results'][number]

@@ -29,7 +29,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   heed(opened)
   const { events, run } = opened
   const [times, setTimes] = useState(mostTries)
-  const step = from === undefined ? undefined : events.steps.steps.find(({ seq }) => seq >= from)
+  const step = from === undefined ? undefined : events.steps.find(({ seq }) => seq >= from)
   const output = resultOf(events, step?.callId)?.output
   const said = run.value?.messages.find(({ role }) => role === 'user')
   const input = said?.content ?? ''
@@ -61,7 +61,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
           onChange={({ currentTarget }) => onFrom(Number(currentTarget.value))}
         >
           <option value={0}>the beginning</option>
-          {events.steps.steps
+          {events.steps
             .filter(({ kind }) => repeatable.includes(kind))
             .map(({ seq, kind, label }) => (
               <option key={seq} value={seq}>

@@ -59,7 +59,7 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
       <Parts
         studio={studio}
         sessionId={present?.session_id ?? ''}
-        parts={events.records.parts}
+        parts={events.parts}
         growing={present !== undefined && isUnderWay(present)}
       />
       {children}

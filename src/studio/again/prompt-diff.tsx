@@ -18,7 +18,7 @@ interface PromptDiffProps {
 export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | null {
   heed(a, b)
   const [chosen, setChosen] = useState(1)
-  const calls = [a, b].map(({ events }) => events.records.calls)
+  const calls = [a, b].map(({ events }) => events.calls)
   const count = studio.may('prompts') ? Math.max(...calls.map(({ length }) => length)) : 0
   const [idA, idB] = calls.map((ofRun) => ofRun[chosen - 1]?.callId)
   const isInBoth = idA !== undefined && idB !== undefined

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import type { CallAnswer } from '../../core/run.ts'
+import type { RunSteps } from '../../core/steps/steps.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Moment } from '../parts/moment.tsx'
-import type { Answer } from '../state/answer.ts'
 
 /** What the run asked, and what it was told. */
-export function Exchanges({ answer }: { answer: Answer }): JSX.Element | null {
+export function Exchanges({ answer }: { answer: RunSteps }): JSX.Element | null {
   const told = answer.exchanges.map(({ asked, given }) =>
     given === undefined ? null : (
       <li key={asked.seq}>

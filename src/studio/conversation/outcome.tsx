@@ -26,7 +26,7 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
         throw error
       }),
     )
-  const failedAt = answer?.failedAt
+  const failedAt = answer?.failed?.seq
   return (
     <>
       {run.status === 'queued' ? <p class="about">{waitsFor(before)}</p> : null}

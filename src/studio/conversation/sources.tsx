@@ -1,18 +1,18 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
+import type { RunSteps } from '../../core/steps/steps.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { Citations } from '../parts/markdown.tsx'
 import type { Address } from '../state/address.ts'
-import type { Answer } from '../state/answer.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface CitingProps {
   studio: Studio
   address: Extract<Address, { page: 'chats' }>
   runId: string
-  answer: Answer | undefined
+  answer: RunSteps | undefined
   children: ComponentChildren
 }
 
@@ -33,7 +33,7 @@ export function Citing({ studio, address, runId, answer, children }: CitingProps
 }
 
 /** The passages that the answer may cite, those that it cites first. */
-export function Sources({ answer, parts }: { answer: Answer; parts: readonly Part[] }): JSX.Element | null {
+export function Sources({ answer, parts }: { answer: RunSteps; parts: readonly Part[] }): JSX.Element | null {
   if (answer.sources.length === 0) return null
   return (
     <Citations.Consumer>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { RunSteps } from '../../core/steps/steps.ts'
 import type { Run } from '../../wire/run.ts'
-import type { Answer } from '../state/answer.ts'
 import { useAttempt } from '../state/attempt.ts'
 import type { Conversation } from '../state/conversation.ts'
 import type { GivenAnswer, Studio } from '../state/studio.ts'
@@ -11,7 +11,7 @@ interface WaitingProps {
   studio: Studio
   conversation: Pick<Conversation, 'wasAnswered'>
   run: Run
-  answer: Answer | undefined
+  answer: RunSteps | undefined
   /** The card goes, and the focus was in it. */
   onAnswered: () => void
 }

@@ -1,11 +1,10 @@
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { Message } from '../../core/message.ts'
+import { RunSteps } from '../../core/steps/steps.ts'
 import { formatBytes } from '../../core/text/format.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Session } from '../../wire/session.ts'
-import { LiveAnswer } from '../state/conversation.ts'
-import { RunEvents } from '../state/run/events.ts'
 
 export interface CopiedRun {
   run: Run & { messages: readonly Message[]; end_seq: number }
@@ -101,12 +100,9 @@ const isEvent = (event: Line) => isText(event?.type) && Number.isInteger(event.s
 
 /** Whether the page can make something of them. */
 function canFold(events: readonly RunEvent[]): boolean {
-  const [steps, answer] = [new RunEvents(), new LiveAnswer()]
+  const steps = new RunSteps()
   try {
-    for (const event of events) {
-      steps.add(event)
-      answer.add(event)
-    }
+    for (const event of events) steps.add(event)
     return true
   } catch {
     return false

@@ -91,7 +91,7 @@ function factsOf(tree: RunTree, rows: readonly Row[]): string {
   const costs: (Cost | null)[] = []
   for (const { step, events } of rows) {
     if (step === undefined) continue
-    const took = step.kind === 'end' ? 0 : tookMs(step, events.steps.pauses)
+    const took = step.kind === 'end' ? 0 : tookMs(step, events.pauses)
     ms = ms === undefined || took === undefined ? undefined : ms + took
     const used = tree.usageOf(step)
     if (used) usage = sumUsage(usage, used)

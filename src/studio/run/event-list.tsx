@@ -1,10 +1,9 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { eventText } from '../../core/event.ts'
+import { eventText, type RunEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import { formatCount } from '../../core/text/format.ts'
-import type { RunEvent } from '../../wire/event.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { placeAfter } from '../parts/layout/list-keys.ts'
 import { useNarrow } from '../parts/layout/narrow.ts'
@@ -97,6 +96,6 @@ function inShort(event: RunEvent): string {
   const text = eventText(event)
   if (text !== undefined) return JSON.stringify(text.slice(0, 80))
   // A later version may have other values under these names.
-  const { name, model, query, status } = event as Partial<Record<string, unknown>>
+  const { name, model, query, status } = event as object as Partial<Record<string, unknown>>
   return [name, model, query, status].find((value): value is string => typeof value === 'string') ?? ''
 }

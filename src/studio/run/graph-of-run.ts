@@ -1,4 +1,5 @@
-import type { RunSteps, Step } from '../../core/steps/steps.ts'
+import type { Step } from '../../core/steps/step.ts'
+import type { RunSteps } from '../../core/steps/steps.ts'
 import type { GraphEdge, GraphNode } from '../parts/layout/graph-layout.ts'
 
 export interface RunGraphData {
@@ -11,7 +12,7 @@ export function graphOf(run: RunSteps, urlOf: (seq: number) => string): RunGraph
   const data: RunGraphData = { nodes: [], edges: [] }
   const { root } = run
   if (root === undefined) return data
-  const byId = new Map(run.steps.flatMap((step) => (step.callId === undefined ? [] : [[step.callId, step] as const])))
+  const { byId } = run
   data.nodes.push(nodeOf(root, urlOf))
   flow(root, [root], { data, byId, urlOf })
   return data
@@ -40,14 +41,14 @@ const worst = ['failed', 'waiting', 'running', 'cancelled', 'done'] as const
 
 interface Flowing {
   data: RunGraphData
-  byId: ReadonlyMap<string, Step>
+  byId: ReadonlyMap<string | undefined, Step>
   urlOf: (seq: number) => string
 }
 
 /** Adds what is inside a step, after `entry`. Gives what the next one follows. */
 function flow(outer: Step, entry: readonly Step[], flowing: Flowing): readonly Step[] {
   const { data, byId, urlOf } = flowing
-  const steps = outer.below.filter((step) => step.kind !== 'end' && !(step.kind === 'wait' && isOfTool(step, byId)))
+  const steps = outer.below.filter((step) => step.kind !== 'end')
   const exits = new Map<Step, readonly Step[]>()
   const followed = new Set<Step>()
   const isCode = steps.some(({ after }) => after !== undefined)
@@ -74,12 +75,8 @@ function flow(outer: Step, entry: readonly Step[], flowing: Flowing): readonly S
   return last.length === 0 ? entry : last
 }
 
-function isOfTool({ callId }: Step, byId: ReadonlyMap<string, Step>): boolean {
-  return callId !== undefined && byId.get(callId)?.kind === 'tool'
-}
-
 function hasEnded(step: Step, before: Step): boolean {
-  return step.endSeq !== undefined && step.endSeq < before.seq
+  return step.end !== undefined && step.end.seq < before.seq
 }
 
 /** Those that had ended, without those that others of them followed. */
@@ -87,15 +84,14 @@ function beforeInTime(step: Step, earlier: readonly Step[]): Step[] {
   const ended = earlier.filter((one) => hasEnded(one, step))
   const lastBegan = ended.reduce((last, { seq }) => Math.max(last, seq), 0)
   // A search begins and ends with one event.
-  return ended.filter(({ endSeq = 0 }) => endSeq >= lastBegan)
+  return ended.filter(({ end }) => end !== undefined && end.seq >= lastBegan)
 }
 
 /** What the code of a workflow says it reached before, unless that still worked: then both are branches of the same. */
-function beforeInCode(step: Step, open: readonly Step[], byId: ReadonlyMap<string, Step>): Step[] {
-  const said = step.after === undefined ? undefined : byId.get(step.after)
+function beforeInCode(step: Step, open: readonly Step[], byId: ReadonlyMap<string | undefined, Step>): Step[] {
+  const said = byId.get(step.after)
   let before = said
-  while (before !== undefined && !hasEnded(before, step))
-    before = before.after === undefined ? undefined : byId.get(before.after)
+  while (before !== undefined && !hasEnded(before, step)) before = byId.get(before.after)
   if (before === undefined) return []
   // Branches that began with it, or before it, and have ended: the code waited for them all.
   const last = before
@@ -104,12 +100,8 @@ function beforeInCode(step: Step, open: readonly Step[], byId: ReadonlyMap<strin
 }
 
 /** Whether a step is, or follows, one that began no later than `last`. */
-function began(step: Step, last: Step, byId: ReadonlyMap<string, Step>): boolean {
-  for (
-    let one: Step | undefined = step;
-    one !== undefined;
-    one = one.after === undefined ? undefined : byId.get(one.after)
-  )
+function began(step: Step, last: Step, byId: ReadonlyMap<string | undefined, Step>): boolean {
+  for (let one: Step | undefined = step; one !== undefined; one = byId.get(one.after))
     if (one.seq <= last.seq) return true
   return false
 }

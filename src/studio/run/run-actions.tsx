@@ -24,7 +24,7 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   const isOver = isEnded(run)
   const mayFork = isOver && place >= 0 && studio.may('run')
   const seq = address.page === 'chats' && address.inside === undefined ? address.seq : undefined
-  const isStep = opened.events.steps.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
+  const isStep = opened.events.steps.some((step) => step.seq === seq && repeatable.includes(step.kind))
   const again =
     isOver && studio.can('again')
       ? ({ page: 'again', runId, tries: [], from: isStep ? seq : undefined } as const)

@@ -19,7 +19,7 @@ export function RunGraph({ tree, selected, urlOf }: RunGraphProps): JSX.Element 
   const shape = tree.shape.value
   const [wanted, setWanted] = useState<'steps' | 'names'>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the steps are the same object, whatever came
-  const each = useMemo(() => graphOf(tree.root.steps, urlOf), [tree, shape])
+  const each = useMemo(() => graphOf(tree.root, urlOf), [tree, shape])
   const count = each.nodes.length
   const isByName = count > most || (wanted === undefined ? count > mostAtFirst : wanted === 'names')
   const shown = useMemo(() => (isByName ? aggregated(each) : each), [each, isByName])

@@ -27,8 +27,7 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
   const { runId, events } = opened
   opened.tree.shape.value
   const run = opened.shown
-  const { began, totals } = events.steps
-  const { status, durationMs, waitedMs, usage: used } = totals
+  const { began, status, durationMs, waitedMs, usage: used } = events
   const usage = run?.usage ?? used
   return (
     <header class="bar">

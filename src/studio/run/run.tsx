@@ -231,16 +231,13 @@ function useFailedStep(studio: Studio, { run, whole: { root: events } }: OpenedR
     if (hasLooked.current || events.seq === 0 || run.value === undefined || isUnderWay(run.value)) return
     hasLooked.current = true
     if (run.value.status !== 'failed' || address.seq !== undefined) return
-    const { steps } = events.steps
-    const failed = steps.findLast(({ kind, state }) => state === 'failed' && kind !== 'run' && kind !== 'end')
-    const shown = failed ?? steps.findLast(({ kind }) => kind === 'end')
-    if (shown !== undefined) studio.go({ ...address, seq: shown.seq }, true)
+    studio.go({ ...address, seq: events.failed?.seq }, true)
   })
 }
 
 /** The step that an event's number names, or is within. */
 function stepAt(events: RunEvents | undefined, seq: number | undefined): Step | undefined {
-  return seq === undefined ? undefined : events?.steps.steps.findLast((step) => step.seq <= seq)
+  return seq === undefined ? undefined : events?.steps.findLast((step) => step.seq <= seq)
 }
 
 /** Of the row that an address names. */

@@ -1,6 +1,6 @@
 import { Component, type JSX } from 'preact'
 import type { Usage } from '../../core/run.ts'
-import type { Cost, Step } from '../../core/steps/steps.ts'
+import type { Cost, Step } from '../../core/steps/step.ts'
 import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { usageInWords } from '../../core/text/usage.ts'
 import { Icon } from '../parts/icon.tsx'

@@ -23,12 +23,12 @@ interface WaterfallProps {
 export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Element {
   const rows = tree.rows.value
   const { moment } = tree
-  const { totals } = tree.root.steps
-  const { pauses } = moment ?? tree.root.steps
-  const isRunning = totals.status === 'running'
+  const { status, durationMs, waitedMs } = tree.root
+  const { pauses } = moment ?? tree.root
+  const isRunning = status === 'running'
   /** How long the run has worked without saying anything, when that is more than there is room for. */
   const [silentMs, setSilentMs] = useState(0)
-  const spanMs = moment?.spanMs ?? (isRunning ? spanOf(Math.max(totals.durationMs, silentMs)) : totals.durationMs)
+  const spanMs = moment?.spanMs ?? (isRunning ? spanOf(Math.max(durationMs, silentMs)) : durationMs)
   const scale = useMemo(() => timeScale(spanMs, pauses), [spanMs, pauses])
   const isNarrow = useNarrow()
   const box = useRef<HTMLDivElement>(null)
@@ -60,7 +60,7 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
     if (next === 'turn') turn(active)
     else select(next)
   }
-  const words = `Steps of the run, ${formatMs(totals.durationMs - totals.waitedMs)}`
+  const words = `Steps of the run, ${formatMs(durationMs - waitedMs)}`
   return (
     <div class={`timeline ${isRunning ? 'is-running' : ''}`} ref={box}>
       <Axis scale={scale} />
@@ -97,7 +97,7 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
               isOpen={isOpen}
               isSelected={key === selected}
               isActive={place === active}
-              took={tookInWords(step, tookMs(step, events.steps.pauses))}
+              took={tookInWords(step, tookMs(step, events.pauses))}
               usage={tree.usageOf(step)}
               cost={tree.costOf(step)}
               onSelect={select}
@@ -167,8 +167,7 @@ function useNow(
       frame = requestAnimationFrame(move)
       if (time - drawn < restMs) return
       drawn = time
-      const { totals, began = 0 } = root.steps
-      const now = Math.max(totals.durationMs, Date.now() - began)
+      const now = Math.max(root.durationMs, Date.now() - (root.began ?? 0))
       const next = `${scale.at(now).toFixed(1)}%`
       if (next !== place) element.style.setProperty('--now', next)
       place = next

@@ -1,4 +1,4 @@
-import type { Cost, Step, StepKind } from '../../core/steps/steps.ts'
+import type { Cost, Step, StepKind } from '../../core/steps/step.ts'
 import { formatCost } from '../../core/text/format.ts'
 import type { IconName } from '../parts/icon.tsx'
 

@@ -3,26 +3,15 @@ import type { PageClient } from '../../client/page.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunRequest } from '../../wire/run.ts'
-import { Answer } from './answer.ts'
 import { hasStatus, messageOf } from './message-of.ts'
-
-/** `changes` grows with each event. */
-export class LiveAnswer extends Answer {
-  readonly changes = signal(0)
-
-  override add(event: RunEvent): boolean {
-    const isNew = super.add(event)
-    if (isNew) this.changes.value++
-    return isNew
-  }
-}
+import { LiveSteps } from './run/events.ts'
 
 /** A turn as the page shows it. */
 export interface Turn {
   run: Run
   messages: readonly Message[]
   /** What its events tell: of a run that works, or that was looked at. */
-  answer: LiveAnswer | undefined
+  answer: LiveSteps | undefined
 }
 
 /** What people call a session; without a name, what it began with. */
@@ -205,12 +194,12 @@ export class Conversation {
   received(event: RunEvent): boolean {
     const turn = this.turns.value.find(({ run }) => run.run_id === event.run_id)
     if (turn === undefined) return false
-    const answer = turn.answer ?? new LiveAnswer()
-    if (answer.follows(event) && answer.add(event) && turn.answer === undefined) this.#put(event.run_id, answer)
+    const answer = turn.answer ?? new LiveSteps()
+    if (answer.receive(event) && turn.answer === undefined) this.#put(event.run_id, answer)
     return true
   }
 
-  #put(runId: string, answer: LiveAnswer): void {
+  #put(runId: string, answer: LiveSteps): void {
     this.turns.value = this.turns.value.map((turn) =>
       turn.run.run_id === runId && turn.answer === undefined ? { ...turn, answer } : turn,
     )
@@ -230,7 +219,7 @@ export class Conversation {
   async #readEvents(turn: Turn): Promise<void> {
     const { run } = turn
     const { signal } = this.#closing
-    const answer = turn.answer ?? new LiveAnswer()
+    const answer = turn.answer ?? new LiveSteps()
     const events = await this.#client.runs.events(run.run_id, { signal, after: answer.seq })
     for await (const event of events) {
       answer.add(event as RunEvent)

@@ -112,7 +112,7 @@ export class OpenedRun {
     }
     const { whole: tree } = this
     tree.changed()
-    if (!tree.root.steps.steps.some(({ childRunId }) => childRunId !== undefined)) return
+    if (!tree.root.steps.some(({ childRunId }) => childRunId !== undefined)) return
     await tree.readHeads(this.runId)
     await tree.readOpen()
   }
@@ -120,7 +120,7 @@ export class OpenedRun {
   received(event: RunEvent): void {
     const { root } = this.whole
     if (event.run_id !== this.runId) this.whole.received(event)
-    else if (root.follows(event) && root.add(event) && root.isDrawnAnew) this.whole.changed()
+    else if (root.receive(event)) this.whole.changed()
   }
 
   runChanged(run: Run): void {
@@ -147,6 +147,6 @@ export class OpenedRun {
 }
 
 /** It has said that it ended, and can't be resumed. */
-function isFinal({ steps: { totals } }: RunEvents): boolean {
-  return ['completed', 'failed', 'cancelled'].includes(totals.status ?? '')
+function isFinal({ status = 'running' }: RunEvents): boolean {
+  return ['completed', 'failed', 'cancelled'].includes(status)
 }

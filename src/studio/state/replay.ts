@@ -1,8 +1,8 @@
 import { batch, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
-import type { RunEvent } from '../../wire/event.ts'
+import type { RunEvent } from '../../core/event.ts'
 import type { Run } from '../../wire/run.ts'
-import { LiveAnswer, type Turn } from './conversation.ts'
+import type { Turn } from './conversation.ts'
 import type { Replayed } from './replayed.ts'
 import { RunEvents } from './run/events.ts'
 import type { Moment, RunTree } from './run-tree.ts'
@@ -30,17 +30,15 @@ export class Replay implements Replayed {
   readonly #whole: RunTree
   readonly #client: PageClient
   readonly #tree = signal<RunTree | undefined>(undefined)
-  readonly #answer = signal(new LiveAnswer())
   /** The runs inside that were unfolded. */
   readonly #inside = new Map<string, Recorded>()
   #frame = 0
 
   /** Shows its end. `client` reads the runs inside. */
   constructor(whole: RunTree, client: PageClient) {
-    const { steps, all } = whole.root
-    const spanMs = steps.totals.durationMs
-    this.#began = steps.began ?? 0
-    this.moment = { ms: this.#ms, spanMs, pauses: steps.pauses }
+    const { all, began = 0, durationMs: spanMs, pauses } = whole.root
+    this.#began = began
+    this.moment = { ms: this.#ms, spanMs, pauses }
     this.#all = recorded(all, this.#began + spanMs)
     this.#whole = whole
     this.#client = this.#readingInside(client)
@@ -71,7 +69,7 @@ export class Replay implements Replayed {
 
   runThen<Known extends Run>(run: Known): Known {
     if (this.isAtEnd) return run
-    const { status = 'running', usage } = this.tree.root.steps.totals
+    const { status = 'running', usage } = this.tree.root
     const later = {
       cost: null,
       error: null,
@@ -86,7 +84,7 @@ export class Replay implements Replayed {
   turnThen(turn: Turn): Turn {
     if (this.isAtEnd) return turn
     const messages = turn.messages.filter(({ role }) => role === 'user')
-    return { run: this.runThen(turn.run), messages, answer: this.#answer.value }
+    return { run: this.runThen(turn.run), messages, answer: this.tree.root }
   }
 
   play(): void {
@@ -140,15 +138,12 @@ export class Replay implements Replayed {
     batch(() => {
       if (this.#tree.peek() === undefined || count < this.count.peek()) {
         this.#tree.value = (this.#tree.peek() ?? this.#whole).withRoot(new RunEvents(), this.moment, this.#client)
-        this.#answer.value = new LiveAnswer()
         for (const one of [this.#all, ...this.#inside.values()]) one.count = 0
       }
       const { root } = this.tree
       let isDrawnAnew = false
       for (const event of this.#all.events.slice(this.#all.count, count)) {
-        root.add(event)
-        isDrawnAnew ||= root.isDrawnAnew
-        this.#answer.peek().add(event)
+        isDrawnAnew = root.add(event) || isDrawnAnew
       }
       this.#all.count = count
       this.count.value = count

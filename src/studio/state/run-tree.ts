@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
+import type { RunEvent } from '../../core/event.ts'
 import { type Cost, type Pause, type Step, sumCost } from '../../core/steps/step.ts'
-import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { messageOf } from './message-of.ts'
 import { RunEvents } from './run/events.ts'
@@ -95,7 +95,7 @@ export class RunTree {
   /** Of any other run that is followed: its step may become known later than its events. */
   received(event: RunEvent): void {
     const { events } = this.#of(event.run_id)
-    if (events.follows(event) && events.add(event) && events.isDrawnAnew) this.changed()
+    if (events.receive(event)) this.changed()
   }
 
   runChanged(run: Run): void {
@@ -159,7 +159,7 @@ export class RunTree {
       if (!events.isOver && !this.#isLive())
         for await (const event of await this.#client.runs.events(runId, options)) events.add(event as RunEvent)
       const isKnown = (child: string | undefined) => child === undefined || this.#inside.get(child)?.head?.completed_at
-      if (!events.steps.steps.every(({ childRunId }) => isKnown(childRunId))) await this.readHeads(runId)
+      if (!events.steps.every(({ childRunId }) => isKnown(childRunId))) await this.readHeads(runId)
     } catch (error) {
       if (!this.#signal.aborted) inside.error = messageOf(error)
     }
@@ -197,7 +197,7 @@ export class RunTree {
     }
     let outer = this.runId
     for (const inner of path) {
-      const step = this.eventsOf(outer)?.steps.steps.find(({ childRunId }) => childRunId === inner)
+      const step = this.eventsOf(outer)?.steps.find(({ childRunId }) => childRunId === inner)
       if (step === undefined) return
       for (let one: Step | undefined = step; one !== undefined; one = one.parent)
         if (this.isOpen(outer, one) === false) this.turn(outer, one)
@@ -212,7 +212,7 @@ export class RunTree {
     if (step.usage !== undefined) return step.usage
     if (step.childRunId === undefined) return step.usageInside
     const inside = this.#inside.get(step.childRunId)
-    return inside?.events.steps.totals.usage ?? inside?.head?.usage
+    return inside?.events.usage ?? inside?.head?.usage
   }
 
   /** Null when a part is not known; undefined when nothing in it can have a price. */
@@ -230,7 +230,7 @@ export class RunTree {
   #rows(): readonly Row[] {
     this.shape.value
     const rows: Row[] = []
-    const { root } = this.root.steps
+    const { root } = this.root
     if (root !== undefined) this.#add(rows, { runId: this.runId, events: this.root, depth: 0, offsetMs: 0 }, root)
     return rows
   }
@@ -246,8 +246,8 @@ export class RunTree {
 
   #addRun(rows: Row[], runId: string, depth: number): void {
     const { events, error } = this.#of(runId)
-    const { root, began = 0 } = events.steps
-    const where = { runId, events, depth, offsetMs: Math.max(0, began - (this.root.steps.began ?? began)) }
+    const { root, began = 0 } = events
+    const where = { runId, events, depth, offsetMs: Math.max(0, began - (this.root.began ?? began)) }
     // The step around it says how it ended.
     const steps = (root?.below ?? []).filter(({ kind, state }) => kind !== 'end' || state !== 'done')
     for (const one of steps) this.#add(rows, where, one)

@@ -49,7 +49,7 @@ export class Watched {
     const now = this.now.value
     void now?.events.changes.value
     const [last, before] = this.good.peek()
-    if (now === undefined || now === last || now.events.steps.totals.status !== 'completed') return
+    if (now === undefined || now === last || now.events.status !== 'completed') return
     if (before !== undefined) this.#drop(before)
     this.good.value = [now, last]
     void readInside(now.tree)
@@ -101,12 +101,11 @@ export class Watched {
 function callsOf(tree: RunTree, runId = tree.runId): number {
   const events = tree.eventsOf(runId)
   if (events === undefined) return 0
-  const own = events.all.filter(({ type }) => type === 'model_call_start').length
-  return runsInside(tree, runId).reduce((sum, child) => sum + callsOf(tree, child), own)
+  return runsInside(tree, runId).reduce((sum, child) => sum + callsOf(tree, child), events.calls.length)
 }
 
 function runsInside(tree: RunTree, runId: string): string[] {
-  const steps = tree.eventsOf(runId)?.steps.steps ?? []
+  const steps = tree.eventsOf(runId)?.steps ?? []
   return [...new Set(steps.flatMap(({ childRunId }) => childRunId ?? []))]
 }
 

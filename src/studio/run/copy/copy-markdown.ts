@@ -2,8 +2,7 @@ import type { RunEvent } from '../../../core/event.ts'
 import type { TracedCall } from '../../../core/events/trace.ts'
 import { isJsonObject, type Json } from '../../../core/json.ts'
 import { factsOf } from '../../../core/steps/facts.ts'
-import type { CallRecord } from '../../../core/steps/records.ts'
-import type { Step } from '../../../core/steps/steps.ts'
+import type { Step } from '../../../core/steps/step.ts'
 import { withoutBase64 } from '../../../core/text/base64.ts'
 import { formatBytes, formatCost, formatMs, formatScore } from '../../../core/text/format.ts'
 import type { RunDetail } from '../../../wire/run.ts'
@@ -23,7 +22,7 @@ const longest = 20_000
 /** A whole run as text for another model: what was asked, every step with what went in and came out, and how it ended. */
 export function toMarkdown({ run, events, calls, link }: WholeRun): string {
   const asked = run.messages.filter(({ role }) => role === 'user')
-  const took = events.steps.totals.durationMs
+  const took = events.durationMs
   const blocks = [
     `# Run of the ${run.entity_kind} ${run.entity_id}: ${run.status}`,
     [
@@ -36,7 +35,7 @@ export function toMarkdown({ run, events, calls, link }: WholeRun): string {
     '## Question',
     ...asked.flatMap(({ parts }) => parts.map((part) => partOf(part as unknown as Json))),
     '## Steps',
-    ...events.steps.steps.flatMap((step, place) => (step.kind === 'run' ? [] : stepOf(step, place, events, calls))),
+    ...events.steps.flatMap((step, place) => (step.kind === 'run' ? [] : stepOf(step, place, events, calls))),
     '## Answer',
     run.content === '' ? 'None.' : fenced(run.content),
     ...run.sources.map(({ index, source, cited }) => `- [${index}] ${inline(source)}${cited ? '' : ' (not cited)'}`),
@@ -46,34 +45,32 @@ export function toMarkdown({ run, events, calls, link }: WholeRun): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-function stepOf(step: Step, place: number, { records }: RunEvents, calls: WholeRun['calls']): string[] {
-  const own = records.of(step)
-  const head = `### ${place}. ${factsOf(step, records).map(inline).join(' · ')}`
-  const call = step.kind === 'model' ? records.callOf(step.callId) : undefined
-  if (call !== undefined)
-    return [head, `model: ${inline(step.label)}`, ...promptOf(call, records.calls, calls), ...gaveOf(call)]
+function stepOf(step: Step, place: number, events: RunEvents, calls: WholeRun['calls']): string[] {
+  const head = `### ${place}. ${factsOf(step, events).map(inline).join(' · ')}`
+  if (step.kind === 'model')
+    return [head, `model: ${inline(step.label)}`, ...promptOf(step, events.calls, calls), ...gaveOf(step)]
   const child = step.childRunId === undefined ? [] : [`run inside: ${step.childRunId}`]
   return [
     head,
     ...(step.kind === 'step' ? [inline(step.label)] : []),
     ...child,
-    ...own.flatMap((event) => eventOf(event, step)),
+    ...events.of(step).flatMap((event) => eventOf(event, step)),
   ]
 }
 
-function promptOf(call: CallRecord, all: readonly CallRecord[], calls: WholeRun['calls']): string[] {
-  const told = calls?.get(call.callId)
+function promptOf({ callId = '', number = 0 }: Step, all: readonly Step[], calls: WholeRun['calls']): string[] {
+  const told = calls?.get(callId)
   if (told === undefined) return []
   if (!Array.isArray(told.messages)) return ['Some messages of the prompt are gone.']
-  const earlier = calls?.get(all[call.number - 2]?.callId ?? '')?.messages
+  const earlier = calls?.get(all[number - 2]?.callId ?? '')?.messages
   const before = Array.isArray(earlier) ? earlier.map((message) => JSON.stringify(message)) : []
   const differs = told.messages.findIndex((message, place) => JSON.stringify(message) !== before[place])
   const same = before.length === 0 ? 0 : differs === -1 ? told.messages.length : differs
   return [
-    `#### Prompt of call ${call.number}`,
-    ...(same === 0 ? [] : [`The first ${same} messages are those of call ${call.number - 1}.`]),
+    `#### Prompt of call ${number}`,
+    ...(same === 0 ? [] : [`The first ${same} messages are those of call ${number - 1}.`]),
     ...told.messages.slice(same).flatMap(messageOf),
-    ...(call.number === 1 && Array.isArray(told.tools) ? ['Tools:', fenced(told.tools, 'json')] : []),
+    ...(number === 1 && Array.isArray(told.tools) ? ['Tools:', fenced(told.tools, 'json')] : []),
   ]
 }
 
@@ -93,7 +90,7 @@ function partOf(part: Json): string {
   return fenced(part, 'json')
 }
 
-function gaveOf({ number, reasoning, parts, toolCalls }: CallRecord): string[] {
+function gaveOf({ number, reasoning, parts, toolCalls }: Step): string[] {
   return [
     `#### What call ${number} gave`,
     ...(reasoning === '' ? [] : ['Reasoning:', fenced(reasoning)]),

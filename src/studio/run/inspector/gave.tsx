@@ -2,29 +2,29 @@ import type { JSX } from 'preact'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Json } from '../../../core/json.ts'
 import type { Part } from '../../../core/message.ts'
-import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../../../core/steps/records.ts'
-import type { Step } from '../../../core/steps/steps.ts'
+import { decisionIn } from '../../../core/steps/facts.ts'
+import type { EventOf, Step } from '../../../core/steps/step.ts'
 import { formatBytes } from '../../../core/text/format.ts'
+import { answerTo } from '../../../core/waiting.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { LongText } from '../../parts/long-text.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
+import type { RunEvents } from '../../state/run/events.ts'
 
 interface GaveProps {
   step: Step
-  /** Of a model call. */
-  call: CallRecord | undefined
-  records: StepRecords
+  events: RunEvents
 }
 
 /** What came of a step. */
-export function Gave({ step, call, records }: GaveProps): JSX.Element {
-  if (call !== undefined) return <CallGave call={call} isOver={step.endMs !== undefined} />
-  const own = records.of(step)
+export function Gave({ step, events }: GaveProps): JSX.Element {
+  if (step.kind === 'model') return <CallGave call={step} />
+  const own = events.of(step)
   if (step.kind === 'tool') return <ToolGave events={own} />
   return (
     <>
-      {step.kind === 'run' ? <Answer parts={records.parts} reasoning="" isOver={step.endMs !== undefined} /> : null}
+      {step.kind === 'run' ? <Answer parts={events.parts} reasoning="" isOver={step.endMs !== undefined} /> : null}
       {own.map((event) => (
         <EventGave key={event.seq} event={event} asked={own[0]} />
       ))}
@@ -33,10 +33,14 @@ export function Gave({ step, call, records }: GaveProps): JSX.Element {
   )
 }
 
-function CallGave({ call, isOver }: { call: CallRecord; isOver: boolean }): JSX.Element {
+function CallGave({ call }: { call: Step }): JSX.Element {
   return (
     <>
-      <Answer parts={call.parts} reasoning={call.reasoning} isOver={isOver || call.toolCalls.length > 0} />
+      <Answer
+        parts={call.parts}
+        reasoning={call.reasoning}
+        isOver={call.endMs !== undefined || call.toolCalls.length > 0}
+      />
       {call.toolCalls.map(({ seq, name, input }) => (
         <JsonTree key={seq} name={`calls ${name}`} value={input} open />
       ))}
@@ -172,13 +176,11 @@ function EventGave({ event, asked }: { event: RunEvent; asked: RunEvent | undefi
 }
 
 function Given({ answer, callId }: { answer: EventOf<'run_resumed'>; callId: string | undefined }): JSX.Element {
-  const own = callId === undefined ? undefined : answer.answers?.[callId]
-  const reason = own?.reason
-  const input = own?.input ?? own?.output ?? answer.input
+  const { approved, reason, output, input = output } = answerTo(callId, answer)
   return (
     <>
       <p dir="auto">
-        {decisionAbout(callId, answer) ?? 'answered'} by a person{reason === undefined ? '' : `: ${reason}`}
+        {decisionIn({ approved }) ?? 'answered'} by a person{reason === undefined ? '' : `: ${reason}`}
       </p>
       {input === undefined ? null : <JsonTree name="answer" value={input} open />}
     </>

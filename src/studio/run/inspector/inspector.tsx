@@ -3,8 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Json } from '../../../core/json.ts'
 import { factsOf } from '../../../core/steps/facts.ts'
-import type { CallRecord, EventOf } from '../../../core/steps/records.ts'
-import type { Step } from '../../../core/steps/steps.ts'
+import type { EventOf, Step } from '../../../core/steps/step.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -32,13 +31,12 @@ interface InspectorProps {
 /** What went into a step and what came of it. */
 export function Inspector(props: InspectorProps): JSX.Element {
   const { studio, runId, events, step, onView, onEvents } = props
-  const { records } = events
   const mayPrompts = studio.can('prompts')
-  const call = step.kind === 'model' ? records.callOf(step.callId) : undefined
-  const before = call === undefined ? undefined : records.calls[call.number - 2]
+  const { number = 0, searches } = step
+  const call = events.calls[number - 1]
+  const before = events.calls[number - 2]
   const isOver = step.endMs !== undefined
   const told = useTold(studio.client, mayPrompts && call !== undefined ? runId : undefined, call, before, isOver)
-  const searches = searchesOf(step, call, events)
   const tabs = tabsOf(step, mayPrompts, searches.length > 0)
   const view = tabs.find((one) => one === props.view) ?? tabs[0] ?? 'raw'
   const shownTabs = tabs.join()
@@ -54,7 +52,7 @@ export function Inspector(props: InspectorProps): JSX.Element {
   )
   return (
     <section class="inspector" aria-label={`${step.kind}: ${step.label}`}>
-      <p class="facts">{factsOf(step, records).join(' · ')}</p>
+      <p class="facts">{factsOf(step, events).join(' · ')}</p>
       {call !== undefined && !mayPrompts ? (
         <p class="about">
           Prompt, tools and settings are for keys with the scope <code>prompts</code>.
@@ -68,22 +66,17 @@ export function Inspector(props: InspectorProps): JSX.Element {
         wordsOf={(tab) => wordsOf(tab, searches, told)}
       >
         {view === 'raw' ? (
-          <Raw key={step.seq} events={records.of(step)} />
+          <Raw key={step.seq} events={events.of(step)} />
         ) : view === 'passages' ? (
           <Passages key={step.seq} studio={studio} runId={runId} searches={searches} events={events} />
         ) : view === 'gave' || call === undefined ? (
-          <Gave key={step.seq} step={step} call={call} records={records} />
+          <Gave key={step.seq} step={step} events={events} />
         ) : (
           <OfCall key={step.seq} view={view} told={told} record={call} onEvents={onEvents} />
         )}
       </Tabs>
     </section>
   )
-}
-
-function searchesOf(step: Step, call: CallRecord | undefined, { records }: RunEvents): readonly EventOf<'retrieval'>[] {
-  if (call !== undefined) return call.searches
-  return records.of(step).filter((event) => event.type === 'retrieval')
 }
 
 function tabsOf({ kind }: Step, mayPrompts: boolean, hasPassages: boolean): View[] {
@@ -104,7 +97,7 @@ function wordsOf(view: View, searches: readonly EventOf<'retrieval'>[], told: To
 interface OfCallProps {
   view: View
   told: Told
-  record: CallRecord
+  record: Step
   onEvents: () => void
 }
 
@@ -116,7 +109,7 @@ function OfCall({ view, told, record, onEvents }: OfCallProps): JSX.Element {
   if (!Array.isArray(call.messages)) return <Unknown onEvents={onEvents} />
   if (view === 'tools') return <ToldTools tools={call.tools} calls={record.toolCalls} />
   if (view === 'settings') return <Settings call={call} />
-  return <Prompt messages={call.messages} before={before} number={record.number} />
+  return <Prompt messages={call.messages} before={before} number={record.number ?? 0} />
 }
 
 function Unknown({ onEvents }: { onEvents: () => void }): JSX.Element {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { toHits } from '../../../core/again/passages.ts'
 import type { Json } from '../../../core/json.ts'
-import type { EventOf } from '../../../core/steps/records.ts'
+import type { EventOf } from '../../../core/steps/step.ts'
 import { LongText } from '../../parts/long-text.tsx'
 import { hasStatus } from '../../state/message-of.ts'
 import type { RunEvents } from '../../state/run/events.ts'
@@ -85,9 +85,9 @@ async function readInPrompt(
   { studio, runId, events, search, hit }: Omit<PassageTextProps, 'onFound'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const call = events.records.callAfter(search)
-  const number = events.records.numberOf(hit.chunk_id, search)
-  if (call === undefined || number === undefined) return undefined
+  const call = events.calls.find(({ seq }) => seq > search.seq)
+  const number = events.numberOf(hit.chunk_id, search)
+  if (call?.callId === undefined || number === undefined) return undefined
   const { calls } = await studio.client.runs.trace(runId, { call: call.callId, signal })
   const source = { type: 'source' as const, index: number, document_id: '', chunk_id: hit.chunk_id, source: hit.source }
   return toHits([source], (calls[0]?.messages ?? null) as Json)[0]?.content

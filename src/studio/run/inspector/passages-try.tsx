@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { EventOf } from '../../../core/steps/records.ts'
+import type { EventOf } from '../../../core/steps/step.ts'
 import type { SearchAnswer } from '../../../wire/search.ts'
 import { Hits, toHit, whereOf } from '../../parts/hits.tsx'
 import { SearchFields } from '../../parts/search-fields.tsx'

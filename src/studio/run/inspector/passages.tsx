@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import type { EventOf } from '../../../core/steps/records.ts'
+import type { EventOf } from '../../../core/steps/step.ts'
 import { markCited } from '../../../core/text/citations.ts'
 import { formatMs, formatScore } from '../../../core/text/format.ts'
 import { type Hit, Hits, Skipped, tooLow, whereOf } from '../../parts/hits.tsx'
@@ -31,7 +31,7 @@ export function Passages({ studio, runId, searches, events }: PassagesProps): JS
   )
 }
 
-function citedIn({ records: { sources, parts } }: RunEvents): ReadonlySet<number> {
+function citedIn({ sources, parts }: RunEvents): ReadonlySet<number> {
   return new Set(markCited(sources, parts).flatMap((source) => (source.cited ? [source.index] : [])))
 }
 
@@ -64,7 +64,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
   const toHit = (hit: Retrieval['results'][number], place: number): Hit => {
     const { chunk_id: id, score, rank = place + 1, lists, weight } = hit
     const isDimmed = hit.told === false
-    const number = isDimmed ? undefined : events.records.numberOf(id, search)
+    const number = isDimmed ? undefined : events.numberOf(id, search)
     const isCited = number !== undefined && cited.has(number)
     return {
       ...{ id, rank, score, lists, weight, isDimmed },

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { isJsonObject, type Json } from '../../../core/json.ts'
-import type { EventOf } from '../../../core/steps/records.ts'
+import type { EventOf } from '../../../core/steps/step.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 
 interface ToldToolsProps {

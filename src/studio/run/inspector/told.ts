@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { PageClient } from '../../../client/page.ts'
 import type { TracedCall } from '../../../core/events/trace.ts'
 import type { Json } from '../../../core/json.ts'
-import type { CallRecord } from '../../../core/steps/records.ts'
+import type { Step } from '../../../core/steps/step.ts'
 import { messageOf } from '../../state/message-of.ts'
 
 /** What a model was told, and the messages of the call before. Undefined while it is read. */
@@ -15,8 +15,8 @@ export type Told = { call: TracedCall; before: Json } | { error: string } | unde
 export function useTold(
   client: PageClient,
   runId: string | undefined,
-  { callId }: Partial<CallRecord> = {},
-  before: CallRecord | undefined,
+  { callId }: Partial<Step> = {},
+  before: Step | undefined,
   isOver: boolean,
 ): Told {
   const beforeId = before?.callId
