@@ -3,17 +3,21 @@ import { type Before, requestOf } from '../../src/studio/again/edits.ts'
 
 const was: Before = { input: 'When?', instructions: 'Be kind.', output: { open: 9 }, passages: [] }
 
-/** The request of a form with these fields. */
-function request(fields: Record<string, string | string[]>, from?: number, before: Partial<Before> = {}) {
+/** The request of a form with these fields, as it is sent. */
+function request(
+  fields: Record<string, string | string[]>,
+  from?: number,
+  before: Partial<Before> = {},
+): ReturnType<typeof requestOf> {
   const form = new FormData()
   for (const [name, value] of Object.entries({ after: 'ask', times: '1', ...fields }))
     for (const one of [value].flat()) form.append(name, one)
-  return requestOf(form, from, { ...was, ...before })
+  return JSON.parse(JSON.stringify(requestOf(form, from, { ...was, ...before })))
 }
 
 test('what is left as it is, is not sent', () => {
   const fields = { input: 'When?', instructions: ' ', model: '', temperature: '', mode: '', filters: ' ' }
-  const nothing = { after: 'ask', times: 1, keep: 'no' }
+  const nothing = { edit: {}, after: 'ask', times: 1 }
   expect(request(fields)).toEqual(nothing)
   expect(request({ ...fields, instructions: 'Be kind.', output: '{\n  "open": 9\n}' })).toEqual(nothing)
   expect(request({ ...fields, input: 'When?\nNow?' }, undefined, { input: 'When?\r\nNow?' })).toEqual(nothing)
@@ -44,12 +48,11 @@ test('the output of a tool stays what it was, text or JSON', () => {
   expect(edited('{"open":10}', { open: 9 })).toEqual({ tool_output: { open: 10 } })
   expect(edited('null', { open: 9 })).toEqual({ tool_output: null })
   expect(() => edited('{', { open: 9 })).toThrow('The output of the tool is no JSON')
-  expect(request({}, 9)).not.toHaveProperty('edit')
+  expect(request({}, 9).edit).toEqual({})
 })
 
-test('messages are a list in JSON, when the form has them', () => {
+test('messages are JSON, when the form has them', () => {
   const edited = (messages: string) => request({ messages }, 9).edit?.messages
   expect(edited('[{"role":"user","content":"Why?"}]')).toEqual([{ role: 'user', content: 'Why?' }])
   expect(() => edited('[')).toThrow('The messages are no list in JSON')
-  expect(() => edited('{}')).toThrow('The messages are no list in JSON')
 })

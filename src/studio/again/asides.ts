@@ -2,9 +2,6 @@ import { useEffect, useMemo } from 'preact/hooks'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 
-/** In place of the conversation, of a run that is looked at without one. */
-export const alone = { wasAnswered: async () => false }
-
 /** Whoever calls it is drawn again with each event of the runs; parts inside have to call it too. */
 export function heed(...runs: readonly (OpenedRun | undefined)[]): void {
   for (const run of runs) void run?.events.changes.value

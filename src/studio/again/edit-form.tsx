@@ -9,7 +9,7 @@ import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { useRead } from '../state/use-read.ts'
 import { heed } from './asides.ts'
-import { hitsOf, resultOf, toText } from './compare.ts'
+import { factsOf, hitsOf, resultOf, toText } from './compare.ts'
 import { requestOf, settings } from './edits.ts'
 import { MessagesField } from './messages-field.tsx'
 
@@ -31,16 +31,15 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const [times, setTimes] = useState(mostTries)
   const step = from === undefined ? undefined : events.steps.find(({ seq }) => seq >= from)
   const output = resultOf(events, step?.callId)?.output
-  const said = run.value?.messages.find(({ role }) => role === 'user')
+  const said = run.value?.messages[0]
   const input = said?.content ?? ''
   const isText = said?.parts.every(({ type }) => type === 'text') === true
   const isSearch = from === undefined || step?.kind === 'search'
   const hits = isSearch ? [...hitsOf(events.all).values()] : []
-  const model = events.all.find((event) => event.type === 'model_call_start')
+  const { models } = factsOf(opened)
   const agentId = run.value?.entity_id
-  const mayRead = model !== undefined && studio.can('config')
   // Without it, the field says that they are as they are.
-  const { value: own = '' } = useRead(mayRead ? agentId : undefined, async (signal) => {
+  const { value: own = '' } = useRead(models && studio.can('config') ? agentId : undefined, async (signal) => {
     const { config } = await studio.client.agents.get(agentId ?? '', { include: 'config', signal })
     return config.instructions ?? ''
   })
@@ -56,10 +55,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
     >
       <label>
         From{' '}
-        <select
-          value={from === undefined ? 0 : (step?.seq ?? 0)}
-          onChange={({ currentTarget }) => onFrom(Number(currentTarget.value))}
-        >
+        <select value={step?.seq ?? 0} onChange={({ currentTarget }) => onFrom(Number(currentTarget.value))}>
           <option value={0}>the beginning</option>
           {events.steps
             .filter(({ kind }) => repeatable.includes(kind))
@@ -85,14 +81,14 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
       {step?.kind === 'model' && step.callId !== undefined && studio.can('prompts') ? (
         <MessagesField key={step.callId} studio={studio} runId={opened.runId} callId={step.callId} />
       ) : null}
-      {model?.type === 'model_call_start' ? (
+      {models ? (
         <>
           <label>
             Instructions
             <textarea name="instructions" rows={3} dir="auto" placeholder="as they are" defaultValue={own} />
           </label>
           <label>
-            Model <input name="model" placeholder={model.model} />
+            Model <input name="model" placeholder={models} />
           </label>
           <details>
             <summary>Settings</summary>
@@ -140,7 +136,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
             min={2}
             max={mostTries}
             value={times}
-            onInput={({ currentTarget }) => setTimes(Number(currentTarget.value) || mostTries)}
+            onInput={({ currentTarget }) => setTimes(currentTarget.valueAsNumber || mostTries)}
           />
         </label>
       </div>

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { searchOf } from '../state/search-of.ts'
 import { toText } from './compare.ts'
@@ -15,7 +15,7 @@ export interface Before {
   passages: readonly string[]
 }
 
-/** The request that makes the changes of the form, and no others. Throws for what should be JSON and is none. */
+/** The request that makes the changes of the form: no others are in its JSON. Throws for what should be JSON and is none. */
 export function requestOf(form: FormData, from: number | undefined, before: Before): AgainRequest {
   const textOf = (name: string) => String(form.get(name) ?? '').trim()
   /** A browser gives each end of a line as `\n`. */
@@ -23,51 +23,41 @@ export function requestOf(form: FormData, from: number | undefined, before: Befo
     const text = form.get(name)
     return typeof text === 'string' && text !== was.replaceAll(/\r\n?/g, '\n') ? text : undefined
   }
-  const [input, instructions, output] = [
-    changed('input', before.input),
-    changed('instructions', before.instructions),
-    changed('output', toText(before.output)),
-  ]
   const kept = form.getAll('passage')
   const drop = before.passages.filter((id) => !kept.includes(id))
-  // Without the chunks alone, the recorded search; else it is made anew.
-  const passages = { ...searchOf(Object.fromEntries(form)), ...(drop.length > 0 && { drop }) }
-  const numbers = settings.flatMap((name) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))
-  const edit: NonNullable<AgainRequest['edit']> = {}
-  if (from === undefined && input !== undefined) edit.input = input
-  if (instructions?.trim()) edit.instructions = instructions
-  if (textOf('model')) edit.model = textOf('model')
-  if (numbers.length > 0) edit.settings = Object.fromEntries(numbers)
-  if (output !== undefined) edit.tool_output = outputOf(output, before.output)
-  if (Object.keys(passages).length > 0) edit.passages = passages
-  if (form.has('messages')) edit.messages = messagesOf(textOf('messages'))
+  const output = changed('output', toText(before.output))
+  const edit = {
+    input: from === undefined ? changed('input', before.input) : undefined,
+    instructions: changed('instructions', before.instructions)?.trim() || undefined,
+    model: textOf('model') || undefined,
+    settings: unlessEmpty(
+      Object.fromEntries(settings.flatMap((name) => (textOf(name) === '' ? [] : [[name, Number(textOf(name))]]))),
+    ),
+    messages: form.has('messages') ? readJson(textOf('messages'), 'The messages are no list in JSON.') : undefined,
+    // A text stays one; all else is JSON.
+    tool_output:
+      output === undefined || typeof (before.output ?? '') === 'string'
+        ? output
+        : readJson(output, 'The output of the tool is no JSON. Put a text in quotes.'),
+    // Without the chunks alone, the recorded search; else it is made anew.
+    passages: unlessEmpty({ ...searchOf(Object.fromEntries(form)), ...(drop.length > 0 && { drop }) }),
+  }
   return {
-    ...(from !== undefined && { from }),
-    ...(Object.keys(edit).length > 0 && { edit }),
+    from,
+    edit: edit as NonNullable<AgainRequest['edit']>,
     after: textOf('after') as 'ask',
     times: Number(textOf('times')),
-    keep: 'no',
   }
 }
 
-function messagesOf(text: string): JsonObject[] {
-  const messages = parsed(text)
-  if (Array.isArray(messages)) return messages as JsonObject[]
-  throw new Error('The messages are no list in JSON.')
+function unlessEmpty<Value extends object>(value: Value): Value | undefined {
+  return Object.keys(value).length > 0 ? value : undefined
 }
 
-/** A text stays one; all else is JSON. */
-function outputOf(text: string, before: Json | undefined): Json {
-  if (typeof before === 'string' || before === undefined) return text
-  const output = parsed(text)
-  if (output !== undefined) return output
-  throw new Error('The output of the tool is no JSON. Put a text in quotes.')
-}
-
-function parsed(text: string): Json | undefined {
+function readJson(text: string, problem: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined
+    throw new Error(problem)
   }
 }

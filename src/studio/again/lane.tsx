@@ -8,8 +8,9 @@ import { CompactList } from '../run/compact.tsx'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
-import { alone, heed } from './asides.ts'
+import { heed } from './asides.ts'
 import { factsOf } from './compare.ts'
+import { RunLink } from './run-link.tsx'
 
 interface LaneProps {
   studio: Studio
@@ -24,6 +25,7 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
   const element = useRef<HTMLElement>(null)
   const { runId, run, events, tree, error } = opened
   const present = run.value
+  const isGrowing = present !== undefined && isUnderWay(present)
   const { ms, output, cost } = factsOf(opened)
   return (
     <section class="lane" aria-label={name} ref={element} tabIndex={-1}>
@@ -33,8 +35,8 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
         <span>
           {formatMs(ms)} · {formatCount(output)} tokens out · {formatCost(cost)}
         </span>
-        <a href={studio.urlOf({ page: 'run', runId })}>…{runId.slice(-6)}</a>
-        {present !== undefined && isUnderWay(present) ? (
+        <RunLink studio={studio} opened={opened} />
+        {isGrowing ? (
           <button type="button" onClick={() => void studio.stop(runId)}>
             Stop
           </button>
@@ -48,20 +50,9 @@ export function Lane({ studio, name, opened, children }: LaneProps): JSX.Element
       {error.value === '' ? null : <p role="alert">{error.value}</p>}
       <CompactList tree={tree} selected={undefined} urlOf={() => studio.urlOf({ page: 'run', runId })} />
       {present?.status === 'input_required' ? (
-        <Waiting
-          studio={studio}
-          conversation={alone}
-          run={present}
-          answer={undefined}
-          onAnswered={() => element.current?.focus()}
-        />
+        <Waiting studio={studio} run={present} onAnswered={() => element.current?.focus()} />
       ) : null}
-      <Parts
-        studio={studio}
-        sessionId={present?.session_id ?? ''}
-        parts={events.parts}
-        growing={present !== undefined && isUnderWay(present)}
-      />
+      <Parts studio={studio} sessionId={present?.session_id ?? ''} parts={events.parts} growing={isGrowing} />
       {children}
     </section>
   )

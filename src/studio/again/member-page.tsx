@@ -7,7 +7,7 @@ import { JsonTree } from '../parts/json-tree.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
 import { useRead } from '../state/use-read.ts'
-import { alone, heed, useAsides } from './asides.ts'
+import { heed, useAsides } from './asides.ts'
 import { piecesOf } from './member-pieces.ts'
 import { Part as Section } from './part.tsx'
 
@@ -52,13 +52,7 @@ export function MemberPage({ studio }: { studio: Studio }): JSX.Element | null {
         </Section>
       ))}
       {present?.status !== 'input_required' ? null : outer?.run.value?.status === 'input_required' ? (
-        <Waiting
-          studio={studio}
-          conversation={alone}
-          run={outer.run.value}
-          answer={undefined}
-          onAnswered={() => title.current?.focus()}
-        />
+        <Waiting studio={studio} run={outer.run.value} onAnswered={() => title.current?.focus()} />
       ) : (
         <p>Waits: {present.waiting.map(({ prompt }) => prompt).join(', ')}</p>
       )}

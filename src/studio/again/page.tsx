@@ -55,7 +55,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
   return (
     <div class="two">
       <h2>Again, side by side</h2>
-      {a.run.value === undefined || a.events.seq === 0 ? (
+      {a.events.seq === 0 ? (
         <p class="about appears">Reading…</p>
       ) : (
         <EditForm

@@ -9,9 +9,10 @@ import { Asking } from './asking.tsx'
 
 interface WaitingProps {
   studio: Studio
-  conversation: Pick<Conversation, 'wasAnswered'>
+  /** Without it, what is answered elsewhere meanwhile is told as an error. */
+  conversation?: Conversation
   run: Run
-  answer: RunSteps | undefined
+  answer?: RunSteps | undefined
   /** The card goes, and the focus was in it. */
   onAnswered: () => void
 }
@@ -45,7 +46,7 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
     attempt(() =>
       studio.answer(runId, all).catch(async (error: unknown) => {
         setAnswers({})
-        if (!(await conversation.wasAnswered(run, error))) throw error
+        if (!(await conversation?.wasAnswered(run, error))) throw error
       }),
     )
   }

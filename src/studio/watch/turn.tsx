@@ -3,6 +3,7 @@ import { heed } from '../again/asides.ts'
 import { textOf } from '../again/compare.ts'
 import { Facts, Tools } from '../again/comparison.tsx'
 import { Part, TextDiff } from '../again/part.tsx'
+import { questionOf, RunLink } from '../again/run-link.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Studio } from '../state/studio.ts'
 import type { Watched } from './watched.ts'
@@ -21,16 +22,14 @@ export function WatchedTurn({ studio, watched, isToTurn }: WatchedTurnProps): JS
   const [last, before] = watched.good.value
   const a = isToTurn ? turn : before
   heed(a, last)
-  const said = turn.run.value?.messages.find(({ role }) => role === 'user')?.content.slice(0, 80)
+  const title = questionOf(turn) || turn.runId
   const run = now?.run.value
   const side = now ?? last
   return (
-    <section class="watched" aria-label={said || `Run …${turn.runId.slice(-6)}`}>
-      <h3 dir="auto">{said || turn.runId}</h3>
+    <section class="watched" aria-label={title}>
+      <h3 dir="auto">{title}</h3>
       <p class="bar">
-        <a href={studio.urlOf({ page: 'run', runId: turn.runId })}>
-          {turn.run.value?.entity_id} …{turn.runId.slice(-6)}
-        </a>
+        <RunLink studio={studio} opened={turn} />
         {run === undefined ? null : <Status status={run.status} />}
         {side === undefined ? null : (
           <a href={studio.urlOf({ page: 'again', runId: turn.runId, tries: [side.runId] })}>

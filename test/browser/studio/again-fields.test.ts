@@ -88,7 +88,9 @@ test('each setting of the form reaches the model, and the record of the try tell
   await b(page).getByText('At nine.').waitFor()
   // The call that asks the tool, and the one after it.
   expect(callsSince(before)).toMatchObject([given, given])
-  await b(page).getByRole('link', { name: /^…/ }).click()
+  await b(page)
+    .getByRole('link', { name: /^clerk …/ })
+    .click()
   await page
     .getByRole('row', { name: /^model call/ })
     .last()
@@ -135,6 +137,9 @@ test('the model is told the messages as they were changed, and the settings with
   await page.getByRole('button', { name: 'Run again' }).click()
   await page.getByText('The messages are no list in JSON.').waitFor()
   expect(await field.inputValue()).toBe(text.slice(1))
+  await field.fill('{}')
+  await page.getByRole('button', { name: 'Run again' }).click()
+  await page.getByText('edit.messages must be a list').waitFor()
   expect(callsSince(before)).toEqual([])
   await field.fill(text.replace('"nine"', '"half past nine"').replace('When does it open?', 'When on <b>Sunday</b>?'))
   await page.getByText('Settings', { exact: true }).click()
@@ -152,7 +157,9 @@ test('the model is told the messages as they were changed, and the settings with
   await prompt.getByText('2 messages are the same.').waitFor()
   expect((await prompt.getByRole('insertion').allTextContents()).join(' ')).toMatch(/<b>Sunday<\/b>.*half past/)
   expect(await lookAt(page)).toEqual([])
-  expect(await end()).toEqual(nothingWrong)
+  const { errors, ...rest } = await end()
+  // The server refused what is no list.
+  expect({ ...rest, errors: errors.filter((error) => !error.includes('400')) }).toEqual(nothingWrong)
 })
 
 test('after ×5 the spread tells the different answers, and of each try what was measured', async () => {
