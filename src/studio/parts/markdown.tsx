@@ -2,6 +2,7 @@ import { Component, type ComponentChildren, createContext, type JSX } from 'prea
 import { useContext, useRef, useState } from 'preact/hooks'
 import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
 import { BlockSplitter } from '../../core/text/blocks.ts'
+import { citation } from '../../core/text/citations.ts'
 import { formatCount } from '../../core/text/format.ts'
 import { gapOf } from './blocks.ts'
 import { Code } from './code.tsx'
@@ -191,9 +192,6 @@ function Link({ href, content }: { href: string; content: ComponentChildren }): 
     </a>
   )
 }
-
-/** `[1]`, `[1, 2]` or `[1-3]`, as `markCited` takes them. */
-const citation = /(\[\d{1,4}(?: ?[-–—,;] ?\d{1,4})*\])/
 
 /** Numbers of sources lead to their passages. */
 function Words({ text }: { text: string }): JSX.Element {

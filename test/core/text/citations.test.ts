@@ -30,6 +30,8 @@ describe('markCited', () => {
     ['A lone ` does not hide [1].', [1]],
     ['```js\na[1]\n```\nThen [2].\n~~~\n[3]\n```\n[4]\n~~~~\n[5]', [2, 5]],
     ['```\nleft open [1]', []],
+    ['A lone ` before\n```\n` [1]\n```\nand [2].', [2]],
+    ['```` [1] ``` [2] ```` [3] ``` [4]', [3, 4]],
   ])('finds in %j the numbers %j', (text, numbers) => {
     expect(cited(text)).toEqual(numbers)
   })
@@ -39,6 +41,8 @@ describe('markCited', () => {
     expect(cited({ type: 'data', data: { answer: 'Ten [2].', of: [{ why: '[3]' }], ids: [1] } })).toEqual([2, 3])
     expect(cited({ type: 'file', media_type: 'text/plain', name: '[4]' })).toEqual([])
     expect(cited()).toEqual([])
+    const deep = JSON.parse(`${'['.repeat(100_000)}"[2]"${']'.repeat(100_000)}`)
+    expect(cited('[1', { type: 'data', data: deep }, '3] [4]')).toEqual([2, 4])
   })
 
   it('leaves the sources in their order and does not change them', () => {
