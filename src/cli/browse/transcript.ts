@@ -1,7 +1,7 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
+import { BlockSplitter } from '../../core/markdown/blocks.ts'
 import { addToParts, type Part } from '../../core/message.ts'
 import { addUsage, type RunStatus, type Usage } from '../../core/run.ts'
-import { BlockSplitter } from '../../core/text/blocks.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import type { Entry } from '../chat/screen-state.ts'
 import { showEvent } from '../runs/activity.ts'

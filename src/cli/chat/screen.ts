@@ -1,4 +1,4 @@
-import { type Block, BlockSplitter } from '../../core/text/blocks.ts'
+import { type Block, BlockSplitter } from '../../core/markdown/blocks.ts'
 import { type Entry, emptyScreen, type Screen } from './screen-state.ts'
 
 const frameMs = 50

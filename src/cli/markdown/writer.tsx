@@ -1,5 +1,5 @@
 import { renderToString } from 'ink'
-import { type Block, BlockSplitter } from '../../core/text/blocks.ts'
+import { type Block, BlockSplitter } from '../../core/markdown/blocks.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { Markdown } from './markdown.tsx'
 

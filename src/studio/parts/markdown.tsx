@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useRef, useState } from 'preact/hooks'
+import { BlockSplitter } from '../../core/markdown/blocks.ts'
 import { type Block, type Inline, type List, readMarkdown, type Table } from '../../core/markdown/markdown.ts'
-import { BlockSplitter } from '../../core/text/blocks.ts'
 import { citation } from '../../core/text/citations.ts'
 import { formatCount } from '../../core/text/format.ts'
 import { gapOf } from './blocks.ts'

@@ -1,3 +1,5 @@
+import { endsFence, type Fence, fenceOf, isBlank, markOf } from './lines.ts'
+
 export interface Block {
   text: string
   /** Continues the block before, which was cut: no empty line between. */
@@ -6,9 +8,8 @@ export interface Block {
 
 /** Maximum size of the open block, since it is drawn again at each frame. */
 const maxOpenChars = 4096
-
-const fenceStart = /^( {0,3})(`{3,32}|~{3,32})([^`]*)$/
-const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/
+/** So much of the line that begins code is told again where the code was cut. */
+const longestFence = 64
 
 /**
  * Splits streamed Markdown into blocks. A block is closed when later text can't change how it looks: at an empty line
@@ -22,7 +23,7 @@ export class BlockSplitter {
   #looked = 0
   /** The first empty line after the open block, which ends it unless the next line belongs to it. */
   #gap: number | undefined
-  #fence: { marker: string; line: string } | undefined
+  #fence: (Fence & { line: string }) | undefined
   #joined = false
   #closed: Block[] = []
 
@@ -41,7 +42,7 @@ export class BlockSplitter {
     for (;;) {
       const end = this.#text.indexOf('\n', this.#looked)
       if (end === -1) break
-      this.#look(this.#text.slice(this.#looked, end), end + 1)
+      this.#look(this.#text.slice(this.#looked, end).trimEnd(), end + 1)
       while (this.#looked > this.#most) this.#cut()
     }
     while (this.#text.length > this.#most) this.#cut()
@@ -61,28 +62,26 @@ export class BlockSplitter {
     const start = this.#looked
     this.#looked = next
     if (this.#fence !== undefined) {
-      const bare = line.trim()
-      const { marker } = this.#fence
-      if (!bare.startsWith(marker) || bare.replaceAll(marker.charAt(0), '') !== '') return
+      if (!endsFence(line, this.#fence)) return
       this.#fence = undefined
       if (!this.#isList()) this.#close(next, false)
       return
     }
-    if (line.trim() === '') {
+    if (isBlank(line)) {
       this.#gap ??= next
       return
     }
-    const fence = fenceStart.exec(line)
+    const fence = fenceOf(line)
     if (this.#gap !== undefined) {
-      const goesOn = this.#isList() && (/^(?: {2}|\t)/.test(line) || listItem.test(line))
+      const goesOn = this.#isList() && (/^(?: {2}|\t)/.test(line) || markOf(line) !== undefined)
       if (!goesOn) this.#close(start, false)
       this.#gap = undefined
-    } else if (fence !== null && start > 0 && !this.#isList()) this.#close(start, false)
-    if (fence !== null) this.#fence = { marker: fence[2] ?? '', line: line.slice(0, 64) }
+    } else if (fence !== undefined && start > 0 && !this.#isList()) this.#close(start, false)
+    if (fence !== undefined) this.#fence = { ...fence, line: line.slice(0, longestFence) }
   }
 
   #isList(): boolean {
-    return listItem.test(this.#text.slice(0, 16).replace(/^\n+/, ''))
+    return markOf(this.#text.slice(0, 16).replace(/^\n+/, '')) !== undefined
   }
 
   #close(at: number, goesOn: boolean): void {
@@ -108,7 +107,7 @@ export class BlockSplitter {
     this.#close(at, true)
     if (fence === undefined) return
     const block = this.#closed[before]
-    if (block !== undefined) block.text = `${block.text.replace(/\n$/, '')}\n${fence.marker}`
+    if (block !== undefined) block.text = `${block.text.replace(/\n$/, '')}\n${fence.marker.slice(0, longestFence)}`
     this.#text = `${fence.line}\n${this.#text}`
     this.#looked += fence.line.length + 1
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BlockSplitter } from '../../../src/core/text/blocks.ts'
+import { BlockSplitter } from '../../../src/core/markdown/blocks.ts'
 
 /** The blocks that a text is cut into when it comes in these pieces. */
 function blocksOf(...pieces: string[]): string[] {
@@ -19,6 +19,11 @@ describe('BlockSplitter', () => {
       ['- a\n\n- b\n\n  ```\n  x\n\n  y\n  ```', 'end'],
     ],
     ['code that never ends as code', '```\nx\n\ny', ['```\nx\n\ny']],
+    [
+      'lines of Windows',
+      '- a\r\n\r\n- b\r\n\r\n```ts\r\nx\r\n\r\ny\r\n```\r\nz',
+      ['- a\r\n\r\n- b', '```ts\r\nx\r\n\r\ny\r\n```', 'z'],
+    ],
     ['nothing for nothing', '\n\n \n', []],
   ])('cuts %s', (_, text, blocks) => {
     expect(blocksOf(text)).toEqual(blocks)
@@ -42,6 +47,12 @@ describe('BlockSplitter', () => {
     expect(splitter.open.text.length).toBeLessThanOrEqual(4096)
     expect(closed.slice(1).every(({ joined }) => joined)).toBe(true)
     expect(closed.map(({ text }) => text).join('') + splitter.open.text).toBe(word.repeat(10_000))
+  })
+
+  it('does not repeat all of a long fence at each cut', () => {
+    const blocks = blocksOf(`${'~'.repeat(50_000)}\n${'x\n'.repeat(50_000)}`)
+    expect(blocks.length).toBeGreaterThan(20)
+    expect(blocks.join('').length).toBeLessThan(160_000)
   })
 
   it('shows long code as code on both sides of a cut', () => {
