@@ -12,9 +12,8 @@ const longest = 600
 /** How far it has been told. */
 interface Told {
   runId: string
-  status: Run['status'] | undefined
+  status: Run['status']
   length: number
-  isWriting: boolean
 }
 
 interface AnnouncerProps {
@@ -27,37 +26,35 @@ interface AnnouncerProps {
 /** Tells a screen reader whole sentences of the answer that is written, every other second at most: no one hears single words. */
 export function Announcer({ turn, isBegun }: AnnouncerProps): JSX.Element {
   const [said, setSaid] = useState('')
-  const told = useRef<Told>({ runId: '', status: undefined, length: 0, isWriting: false })
+  const told = useRef<Told>({ runId: '', status: 'completed', length: 0 })
   const latest = useRef(turn)
   latest.current = turn
-  const runId = turn?.run.run_id ?? ''
-  const status = turn?.run.status
+  const run = turn?.run
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what else changes of the run is told as text
   useEffect(() => {
-    if (status === undefined) return
+    if (run === undefined) return
+    const { run_id: runId, status } = run
     const before = told.current
     const isSame = before.runId === runId
+    const goesOn = isSame && isUnderWay(before)
     const text = () => textOf(latest.current?.answer?.parts ?? [])
-    const run = latest.current?.run
-    if (!isUnderWay({ status })) {
-      told.current = { runId, status, length: 0, isWriting: false }
+    if (!isUnderWay(run)) {
+      told.current = { runId, status, length: 0 }
       // What was there before the page came is not news.
       if (before.runId === '' ? !isBegun : isSame && before.status === status) return
-      const rest = isSame && before.isWriting ? text().slice(before.length).slice(-longest) : ''
-      setSaid(`${rest} ${run === undefined ? '' : endOf(run)}`.trim())
+      const rest = goesOn ? text().slice(before.length).slice(-longest) : ''
+      setSaid(`${rest} ${endOf(run)}`.trim())
       return
     }
-    const goesOn = isSame && before.status !== undefined && isUnderWay({ status: before.status })
-    told.current = goesOn ? { ...before, status } : { runId, status, length: text().length, isWriting: false }
-    if (!goesOn) setSaid(`${run?.entity_id} answers`)
+    told.current = { runId, status, length: goesOn ? before.length : text().length }
+    if (!goesOn) setSaid(`${run.entity_id} answers`)
     return repeatWhileSeen(() => {
-      const rest = text().slice(told.current.length)
-      const end = sentencesIn(rest)
-      if (end === 0) return
-      told.current.length += end
-      told.current.isWriting = true
-      setSaid(rest.slice(0, end).slice(-longest))
+      const sentences = wholeSentences.exec(text().slice(told.current.length))?.[0] ?? ''
+      if (sentences === '') return
+      told.current.length += sentences.length
+      setSaid(sentences.slice(-longest))
     }, everyMs)
-  }, [runId, status, isBegun])
+  }, [run?.run_id, run?.status, isBegun])
   return (
     <div class="hidden" role="log" aria-label="The answer as it is written">
       {said}
@@ -65,19 +62,11 @@ export function Announcer({ turn, isBegun }: AnnouncerProps): JSX.Element {
   )
 }
 
-function endOf({ status, entity_id: entity, waiting, error }: Run): string {
-  if (status === 'input_required') {
-    const [asked] = waiting
-    const what = asked?.tool ?? asked?.prompt
-    return `${entity} waits for you${what === undefined ? '' : `: ${what}`}`
-  }
+function endOf({ status, entity_id: entity, waiting: [asked], error }: Run): string {
   if (status === 'completed') return `${entity} has answered`
-  return `${entity} ${statusMarks[status][1]}${error === null ? '' : `: ${error.message}`}`
+  const why = error?.message ?? asked?.tool ?? asked?.prompt
+  return `${entity} ${statusMarks[status][1]}${why === undefined ? '' : `: ${why}`}`
 }
 
 /** Up to the end of the last whole sentence or line. */
-function sentencesIn(text: string): number {
-  const ends = [...text.slice(-4 * longest).matchAll(/[.!?…。]["')\]]?\s|\n/g)]
-  const last = ends.at(-1)
-  return last === undefined ? 0 : Math.max(0, text.length - 4 * longest) + last.index + last[0].length
-}
+const wholeSentences = /^.*([.!?…。]["')\]]?\s|\n)/s
