@@ -12,8 +12,8 @@ interface AttachedProps {
 /** The files that go with the next message. */
 export function Attached({ files, onRemove }: AttachedProps): JSX.Element {
   return (
-    <div class="attached">
-      <ul aria-label="Attached files">
+    <>
+      <ul class="attached" aria-label="Attached files">
         {files.map((file, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be there twice
           <li key={place}>
@@ -30,9 +30,7 @@ export function Attached({ files, onRemove }: AttachedProps): JSX.Element {
           </li>
         ))}
       </ul>
-      <p role="status" class="wrong">
-        {warningOf(files)}
-      </p>
-    </div>
+      <p role="status">{warningOf(files)}</p>
+    </>
   )
 }

@@ -10,7 +10,7 @@ import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 /** What browsers draw and can't be run; the server gives these types only. */
-const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
+const pictures = /^image\/(png|jpeg|gif|webp|avif)$/
 const largestPicture = 8 * 1024 * 1024
 
 interface FileProps {
@@ -30,7 +30,7 @@ export function FileView(props: FileProps): JSX.Element {
       </p>
     )
   }
-  const isPicture = pictures.has(media_type) && size <= largestPicture
+  const isPicture = pictures.test(media_type) && size <= largestPicture
   return (
     <div class="file">
       {isPicture ? <Picture {...props} fileId={file_id} name={name} /> : null}
@@ -82,7 +82,7 @@ function Picture({ studio, sessionId, part, fileId, name }: KeptProps): JSX.Elem
       </p>
     )
   }
-  if (address === undefined) return <p class="about appears">Reading the picture…</p>
+  if (address === undefined) return <p class="about appears">Reading…</p>
   return <img src={address} alt={name} onError={() => setError('its content is no picture.')} />
 }
 

@@ -46,6 +46,6 @@ export function titleOf({ named, turns, hasMore, sessionId }: Conversation): str
   const { name, title } = named.value ?? { name: null, title: null }
   const first = hasMore.value ? undefined : turns.value[0]?.messages.find(({ role }) => role === 'user')
   const file = first?.parts.find((part) => part.type === 'file')
-  const said = first?.content || (file?.name === undefined ? '' : safeName(file.name))
-  return name || title || said.slice(0, 500).replaceAll(/\s+/g, ' ').slice(0, 120).trim() || sessionId
+  const said = first?.content || safeName(file?.name ?? '')
+  return name || title || said.trim().slice(0, 120) || sessionId
 }

@@ -20,12 +20,8 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
   const { problem, isBusy, attempt } = useAttempt()
   const mayRun = studio.may('run')
   const act = (action: () => Promise<unknown>) =>
-    attempt(() =>
-      action().catch((error: unknown) => {
-        conversation.read()
-        throw error
-      }),
-    )
+    // What it shows may be out of date.
+    attempt(() => action().finally(() => conversation.read()))
   const failedAt = answer?.failed?.seq
   return (
     <>

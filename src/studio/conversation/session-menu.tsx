@@ -105,7 +105,7 @@ function Delete({ studio, conversation }: Omit<MenuProps, 'onClose'>): JSX.Eleme
   }
   return (
     <Confirm verb="Delete" problem={problem} onConfirm={() => attempt(remove)}>
-      Delete the session with all its runs, messages and files? Runs that are under way are stopped.
+      Delete the session with its runs, messages and files? Runs under way are stopped.
     </Confirm>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useContext, useMemo } from 'preact/hooks'
 import type { Part } from '../../core/message.ts'
 import type { RunSteps } from '../../core/steps/steps.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
@@ -34,20 +34,16 @@ export function Citing({ studio, address, runId, answer, children }: CitingProps
 
 /** The passages that the answer may cite, those that it cites first. */
 export function Sources({ answer, parts }: { answer: RunSteps; parts: readonly Part[] }): JSX.Element | null {
-  if (answer.sources.length === 0) return null
-  return (
-    <Citations.Consumer>
-      {(cite) => (
-        <ul class="sources" aria-label="Sources">
-          {citedFirst(markCited(answer.sources, parts)).map((source) => (
-            <li key={source.index} class={source.cited ? 'cited' : undefined}>
-              <a href={cite?.(source.index)?.href ?? ''} dir="auto">
-                [{source.index}] {whereOf(source)}
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Citations.Consumer>
+  const cite = useContext(Citations)
+  return answer.sources.length === 0 ? null : (
+    <ul class="sources" aria-label="Sources">
+      {citedFirst(markCited(answer.sources, parts)).map((source) => (
+        <li key={source.index} class={source.cited ? 'cited' : undefined}>
+          <a href={cite?.(source.index)?.href ?? ''} dir="auto">
+            [{source.index}] {whereOf(source)}
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -20,7 +20,7 @@ export function FilePage({ studio }: { studio: Studio }): JSX.Element {
   const { value: copy, error } = useRead(file, async () => file && readCopy(file))
   const name = file && `${safeName(file.name)}, ${formatBytes(file.size)}`
   return (
-    <div class={`file-page ${copy !== undefined && runId !== undefined ? 'with-run' : ''}`}>
+    <div class="file-page">
       <header class="bar">
         <h2 dir="auto">{copy?.session.name ?? 'A session in a file'}</h2>
         <bdi class="more">{name}</bdi>

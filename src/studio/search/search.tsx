@@ -61,20 +61,19 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
           show(field.current?.value ?? '')
         }}
       >
-        <label for="search-words">
+        <label>
           Words that a message has, in any order. <code>open*</code> finds words that begin so.
+          <input
+            ref={field}
+            type="search"
+            autocomplete="off"
+            maxLength={1000}
+            onInput={({ currentTarget: { value } }) => {
+              clearTimeout(typing.current)
+              typing.current = setTimeout(() => show(value), restMs)
+            }}
+          />
         </label>
-        <input
-          id="search-words"
-          ref={field}
-          type="search"
-          autocomplete="off"
-          maxLength={1000}
-          onInput={({ currentTarget: { value } }) => {
-            clearTimeout(typing.current)
-            typing.current = setTimeout(() => show(value), restMs)
-          }}
-        />
       </form>
       <p role="status" class={state.is === 'reading' ? 'about appears' : 'about'} key={state.is}>
         {aboutSearch(state, hits.length)}

@@ -167,7 +167,7 @@ test('keys lead between columns and places; the focus and the title go along', a
   await page.keyboard.press('h')
   expect(await focused(page)()).toMatch(/^div When do you open/)
   await page.keyboard.press('/')
-  await expect.poll(focused(page)).toBe('input search-words')
+  await expect.poll(focused(page)).toBe('input ')
   await expect.poll(title(page)).toBe('Search · agentserve studio')
   await page.keyboard.press('Escape')
   await page.getByRole('article').waitFor()
