@@ -43,9 +43,9 @@ export function Header({ studio, conversation, filter }: HeaderProps): JSX.Eleme
 
 /** Its name, else what was said first, else its id. */
 export function titleOf({ named, turns, hasMore, sessionId }: Conversation): string {
-  const { name, title } = named.value ?? { name: null, title: null }
+  const head = named.value
   const first = hasMore.value ? undefined : turns.value[0]?.messages.find(({ role }) => role === 'user')
   const file = first?.parts.find((part) => part.type === 'file')
   const said = first?.content || safeName(file?.name ?? '')
-  return name || title || said.trim().slice(0, 120) || sessionId
+  return head?.name || head?.title || said.trim().slice(0, 120) || sessionId
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { type Field, fieldOf } from '../../core/form/fields.ts'
+import { fieldOf } from '../../core/form/fields.ts'
 import type { Json } from '../../core/json.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { messageOf } from '../state/message-of.ts'
@@ -19,95 +19,62 @@ interface InputProps {
   onAnswer: (given: GivenAnswer) => void
 }
 
-/** A form for what the schema describes; JSON for what a form can't express; text where there is no schema. */
-export function InputForm({ kind, schema, title = 'Your answer', verb = 'Answer', onAnswer }: InputProps): JSX.Element {
-  const field = useMemo(() => (schema === undefined ? undefined : fieldOf(schema)), [schema])
-  const give = (value: Json) => onAnswer(kind === 'tool' ? { output: value } : { input: value })
-  return (
-    <>
-      {field !== undefined ? (
-        <SchemaForm field={field} title={title} verb={verb} onGive={give} />
-      ) : (
-        <WrittenForm kind={kind} schema={schema} title={title} verb={verb} onGive={give} />
-      )}
-      {kind === 'tool' ? <Failure onFail={(error) => onAnswer({ error })} /> : null}
-    </>
-  )
-}
-
-interface SchemaFormProps {
-  field: Field
-  title: string
-  verb: string
-  onGive: (value: Json) => void
-}
-
-/** What a browser does not check, the server does. */
-function SchemaForm({ field, title, verb, onGive }: SchemaFormProps): JSX.Element {
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        onGive(filledIn(field, path, true, new FormData(event.currentTarget)) ?? null)
-      }}
-    >
-      <Fields field={field} name={title} path={path} isRequired />
-      <button type="submit" class="primary">
-        {verb}
-      </button>
-    </form>
-  )
-}
-
 /** What the whole form is called. */
 const path = 'answer'
 
-interface WrittenProps {
-  kind: Asked['kind']
-  schema: Asked['schema']
-  title: string
-  verb: string
-  onGive: (value: Json) => void
-}
-
-function WrittenForm({ kind, schema, title, verb, onGive }: WrittenProps): JSX.Element {
-  const [text, setText] = useState('')
+/** A form for what the schema describes; JSON for what a form can't express; text where there is no schema. */
+export function InputForm({ kind, schema, title = 'Your answer', verb = 'Answer', onAnswer }: InputProps): JSX.Element {
+  const field = useMemo(() => (schema === undefined ? undefined : fieldOf(schema)), [schema])
   const [problem, setProblem] = useState('')
-  const submit = (event: Event) => {
-    event.preventDefault()
-    setProblem('')
-    let value: Json = text
+  /** What a browser does not check, the server does. Throws for what is no JSON and should be. */
+  const valueIn = (data: FormData): Json => {
+    if (field !== undefined) return filledIn(field, path, true, data) ?? null
+    const text = String(data.get(path))
+    if (schema === undefined && kind !== 'tool') return text
     try {
-      if (schema !== undefined || kind === 'tool') value = JSON.parse(text) as Json
+      return JSON.parse(text) as Json
     } catch (error) {
       // What a tool gave may also be text.
-      if (schema !== undefined) return setProblem(`This is not JSON. ${messageOf(error)}`)
+      if (schema === undefined) return text
+      throw error
     }
-    onGive(value)
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    setProblem('')
+    try {
+      const value = valueIn(new FormData(event.currentTarget as HTMLFormElement))
+      onAnswer(kind === 'tool' ? { output: value } : { input: value })
+    } catch (error) {
+      setProblem(`This is not JSON. ${messageOf(error)}`)
+    }
   }
   return (
-    <form onSubmit={submit}>
-      <label>
-        {schema !== undefined ? `${title}, as JSON` : kind === 'tool' ? 'Its result, as JSON or text' : title}
-        <textarea
-          rows={schema === undefined ? 2 : 5}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      {schema === undefined ? null : (
-        <details>
-          <summary>What is asked for</summary>
-          <JsonTree value={schema} />
-        </details>
-      )}
-      <button type="submit" class="primary">
-        {verb}
-      </button>
-      <p role="alert" class="wrong">
-        {problem}
-      </p>
-    </form>
+    <>
+      <form onSubmit={submit}>
+        {field !== undefined ? (
+          <Fields field={field} name={title} path={path} isRequired />
+        ) : (
+          <label>
+            {schema !== undefined ? `${title}, as JSON` : kind === 'tool' ? 'Its result, as JSON or text' : title}
+            <textarea name={path} rows={schema === undefined ? 2 : 5} />
+          </label>
+        )}
+        {schema === undefined || field !== undefined ? null : (
+          <details>
+            <summary>What is asked for</summary>
+            <JsonTree value={schema} />
+          </details>
+        )}
+        <button type="submit" class="primary">
+          {verb}
+        </button>
+        <p role="alert" class="wrong">
+          {problem}
+        </p>
+      </form>
+      {kind === 'tool' ? <Failure onFail={(error) => onAnswer({ error })} /> : null}
+    </>
   )
 }
 
