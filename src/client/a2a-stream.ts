@@ -1,4 +1,3 @@
-import { AppError } from '../core/error.ts'
 import { pause } from '../runtime/abort.ts'
 import type { A2AStreamEvent } from '../wire/protocols/a2a.ts'
 import type { Connection, OpenAnswer } from './transport/connection.ts'
@@ -49,7 +48,6 @@ export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2
         yield event
         if (event.type === 'done') return
       }
-      throw new AppError('unavailable', `The stream from ${connection.name} ended early.`)
     } catch (error) {
       signal?.throwIfAborted()
       if (isEndOf(error, runId)) {

@@ -35,7 +35,8 @@ export interface AgentsClient {
 }
 
 /** Without what waits for the answer. */
-export interface PageAgentsClient extends Omit<AgentsClient, 'run' | 'stream' | 'background'> {
+export interface PageAgentsClient extends Omit<AgentsClient, 'run' | 'stream' | 'background' | 'list'> {
+  list(options?: CallOptions): Promise<AgentList>
   /** Files have the name and the type that the browser knows. */
   background(
     agentId: string,
@@ -47,7 +48,7 @@ export interface PageAgentsClient extends Omit<AgentsClient, 'run' | 'stream' | 
 export function createPageAgentsClient(connection: Connection, prefix: string): PageAgentsClient {
   const { path, of } = pathsOf(prefix)
   return {
-    list: (kind, options) => connection.get(path, options, { kind }),
+    list: (options) => connection.get(path, options),
     get: (agentId: string, { include, ...options }: CallOptions & { include?: 'config' } = {}) =>
       connection.get<Agent & { config: AgentConfig }>(of(agentId), options, { include }),
     async background(agentId, { files = [], ...input }, options) {
@@ -63,9 +64,10 @@ export function createPageAgentsClient(connection: Connection, prefix: string): 
 }
 
 export function createAgentsClient(connection: Connection, prefix: string, streams: RunStreams): AgentsClient {
-  const { of } = pathsOf(prefix)
+  const { path, of } = pathsOf(prefix)
   return {
     ...createPageAgentsClient(connection, prefix),
+    list: (kind, options) => connection.get(path, options, { kind }),
     async background(agentId, input, options) {
       return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
     },

@@ -11,14 +11,27 @@ export interface FactsClient {
   deleteAll(userId: string, options?: CallOptions): Promise<FactsDeleted>
 }
 
+/** One by one. */
+export type PageFactsClient = Omit<FactsClient, 'deleteAll'>
+
 export function createFactsClient(connection: Connection, prefix: string): FactsClient {
-  const of = (userId: string) => `${prefix}/users/${encodeURIComponent(userId)}/facts`
+  return {
+    ...createPageFactsClient(connection, prefix),
+    deleteAll: (userId, options) => connection.delete(pathOf(prefix, userId), options, 'safe'),
+  }
+}
+
+export function createPageFactsClient(connection: Connection, prefix: string): PageFactsClient {
+  const of = (userId: string) => pathOf(prefix, userId)
   return {
     list: (userId, options) => connection.get(of(userId), options),
     async delete(userId, factId, options) {
       const path = `${of(userId)}/${encodeURIComponent(factId)}`
       await connection.whole({ ...options, method: 'DELETE', path, repeat: 'never' })
     },
-    deleteAll: (userId, options) => connection.delete(of(userId), options, 'safe'),
   }
+}
+
+function pathOf(prefix: string, userId: string): string {
+  return `${prefix}/users/${encodeURIComponent(userId)}/facts`
 }

@@ -85,7 +85,7 @@ export function createPageKnowledgeClient(connection: Connection, prefix: string
         ...options,
         method: 'POST',
         path: `${path}/reindex`,
-        body: embedder === undefined ? {} : { embedder },
+        body: { embedder },
         repeat: 'safe',
         long: true,
       })

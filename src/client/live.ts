@@ -1,4 +1,3 @@
-import { AppError } from '../core/error.ts'
 import { isFinalEvent } from '../core/event.ts'
 import { pause } from '../runtime/abort.ts'
 import type { LiveEvent } from '../wire/live.ts'
@@ -63,7 +62,6 @@ export async function* readLive(
     repeat: 'safe',
   })
   yield* readEvents<LiveEvent>(answer, connection)
-  throw new AppError('unavailable', 'The live stream ended.')
 }
 
 export function openLive(connection: Connection, prefix: string, options: LiveOptions = {}): LiveStream {

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../core/event.ts'
 import { createPageAgentsClient, type PageAgentsClient } from './agents.ts'
 import type { Client, ClientOptions } from './client.ts'
-import { createFactsClient, type FactsClient } from './facts.ts'
+import { createPageFactsClient, type PageFactsClient } from './facts.ts'
 import { createPageKnowledgeClient, type PageKnowledgeClient } from './knowledge.ts'
 import { type LiveRequest, readLive } from './live.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
@@ -16,7 +16,7 @@ import type { OpenTransport } from './transport/transport.ts'
 /** What a page in a browser needs, so that it need not load the rest. */
 export interface PageClient extends Pick<Client, 'tests' | 'me' | 'close'> {
   agents: PageAgentsClient
-  users: { facts: FactsClient }
+  users: { facts: PageFactsClient }
   /** One connection: it is not opened again when it is cut. */
   live(request: LiveRequest): ReturnType<typeof readLive>
   sessions: PageSessionsClient
@@ -52,7 +52,7 @@ export function openPageClient(transport: OpenTransport, name: string, options: 
   const events = createRunEvents(connection, prefix)
   const client: PageClient = {
     agents: createPageAgentsClient(connection, prefix),
-    users: { facts: createFactsClient(connection, prefix) },
+    users: { facts: createPageFactsClient(connection, prefix) },
     sessions: createPageSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, async (runId, after, call) =>
       events.read(runId, await events.open(runId, after, call), after, call),

@@ -32,7 +32,7 @@ export function createRunEvents(connection: Connection, prefix: string): RunEven
     read(runId, answer, after, options) {
       const { reconnects = defaultReconnects, signal } = options
       const reopen = (from: number) => open(runId, from, options)
-      return followRun({ answer, runId, after, reconnects, signal, reopen, connection })
+      return followRun({ answer, after, reconnects, signal, reopen, connection })
     },
   }
 }

@@ -67,8 +67,7 @@ export function createRunsClient<EVENTS>(
   return {
     get: (runId, options) => connection.get(runPath(runId), options),
     list: (filter, options) => connection.list(`${prefix}/runs`, filter, options),
-    cancel: (runId, reason, options) =>
-      connection.post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, 'never', options),
+    cancel: (runId, reason, options) => connection.post(`${runPath(runId)}/cancel`, { reason }, 'never', options),
     restore: (runId, options) => connection.post(`${runPath(runId)}/restore`, {}, 'never', options),
     again: (runId, request = {}, options) => connection.post(`${runPath(runId)}/again`, request, 'keyed', options),
     keep: (runId, keep, options) => connection.post(`${runPath(runId)}/keep`, { keep }, 'keyed', options),

@@ -4,6 +4,8 @@ import { toNetworkError } from './transport/network-error.ts'
 
 const mediaType = 'application/x-ndjson'
 
+type ImportOptions = KeyedOptions & { newIds?: boolean | undefined }
+
 export interface SessionCopiesClient {
   /**
    * Copies the runs up to a given one (default: the latest), or before one, into a new session. `metadata.forked_from` names
@@ -19,10 +21,15 @@ export interface SessionCopiesClient {
     options?: CallOptions & { events?: boolean | undefined },
   ): Promise<AsyncIterableIterator<string>>
   /** Imports the output of `export`, completely or not at all. Throws `conflict` if an id exists and `newIds` is not set. */
-  import(lines: string | Uint8Array, options?: KeyedOptions & { newIds?: boolean | undefined }): Promise<Session>
+  import(lines: string | Uint8Array, options?: ImportOptions): Promise<Session>
 }
 
-export function createSessionCopiesClient(connection: Connection, prefix: string): SessionCopiesClient {
+/** The part of it that a page in a browser needs. */
+export interface PageSessionCopiesClient extends Omit<SessionCopiesClient, 'import'> {
+  import(lines: Uint8Array, options?: ImportOptions): Promise<Session>
+}
+
+export function createSessionCopiesClient(connection: Connection, prefix: string): PageSessionCopiesClient {
   const path = `${prefix}/sessions`
   const of = (sessionId: string) => `${path}/${encodeURIComponent(sessionId)}`
   return {
@@ -44,7 +51,7 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
         method: 'POST',
         path: `${path}/import`,
         query: { new_ids: newIds },
-        raw: { bytes: typeof lines === 'string' ? new TextEncoder().encode(lines) : lines, mediaType },
+        raw: { bytes: lines, mediaType },
         repeat: 'keyed',
         long: true,
       }),

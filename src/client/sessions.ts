@@ -16,7 +16,7 @@ import type {
   UpdateSessionRequest,
 } from '../wire/session.ts'
 import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
-import { createSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
+import { createSessionCopiesClient, type PageSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
 import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 import { parse } from './transport/json.ts'
 
@@ -130,11 +130,21 @@ export interface SummaryClient {
 /** Without what a page has no use for. */
 export type PageSessionsClient = Omit<
   SessionsClient,
-  'create' | 'getTagged' | 'update' | 'reuse' | 'unshare' | 'prune' | 'test' | 'summary' | 'file'
-> & {
-  file(sessionId: string, fileId: string, options?: CallOptions): Promise<Pick<SessionFile, 'bytes'>>
-  update(sessionId: string, change: UpdateSessionRequest, options?: CallOptions): Promise<Session>
-}
+  | keyof SessionCopiesClient
+  | 'create'
+  | 'getTagged'
+  | 'update'
+  | 'reuse'
+  | 'unshare'
+  | 'prune'
+  | 'test'
+  | 'summary'
+  | 'file'
+> &
+  PageSessionCopiesClient & {
+    file(sessionId: string, fileId: string, options?: CallOptions): Promise<Pick<SessionFile, 'bytes'>>
+    update(sessionId: string, change: UpdateSessionRequest, options?: CallOptions): Promise<Session>
+  }
 
 export function createPageSessionsClient(connection: Connection, prefix: string): PageSessionsClient {
   const path = pathsOf(prefix)
@@ -161,8 +171,11 @@ export function createPageSessionsClient(connection: Connection, prefix: string)
 
 export function createSessionsClient(connection: Connection, prefix: string): SessionsClient {
   const path = pathsOf(prefix)
+  const page = createPageSessionsClient(connection, prefix)
   return {
-    ...createPageSessionsClient(connection, prefix),
+    ...page,
+    import: (lines, options) =>
+      page.import(typeof lines === 'string' ? new TextEncoder().encode(lines) : lines, options),
     create: (session = {}, options) => connection.post(`${prefix}/sessions`, session, 'keyed', options),
     async getTagged(sessionId, options) {
       const call = { ...options, method: 'GET', path: path(sessionId), repeat: 'safe' } as const

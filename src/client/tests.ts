@@ -46,7 +46,7 @@ export function createTestsClient(connection: Connection, prefix: string): Tests
   }
 }
 
-async function* resultsOf(stream: ReturnType<typeof readEvents<TestEvent>>): AsyncGenerator<TestResult> {
+async function* resultsOf(stream: ReturnType<typeof readEvents<TestEvent>>): AsyncGenerator<TestResult, void, void> {
   for await (const { event } of stream) {
     if (event.type === 'error') throw toStreamedError(event.error)
     yield event

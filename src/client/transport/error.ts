@@ -18,7 +18,7 @@ export class ServerError extends AppError {
 
 export interface ServerErrorOptions extends AppErrorOptions {
   status: number
-  requestId: string | undefined
+  requestId?: string | undefined
 }
 
 /** Finds the error in an answer, whose text is decoded when it is asked for. `where`: the name of the server. */
@@ -31,18 +31,12 @@ export const refusalOf: Refusal = (response, text, where) =>
 /** The server's error with its code, message, details, ids and Retry-After. */
 function toServerError(response: ClientResponse, text: string, where: string): ServerError {
   const { status, headers } = response
-  const error = errorOf(text)
-  const about = { status, requestId: headers['x-request-id'], retryAfterSeconds: toRetryAfter(headers['retry-after']) }
-  if (error === undefined) {
-    const message = `${where} answered ${status} with an error that this client does not understand.`
-    return new ServerError(codeOfStatus(status), message, about)
-  }
+  const error = errorOf(text) ?? {}
   const code = isErrorCode(error.code) ? error.code : codeOfStatus(status)
-  const message = typeof error.message === 'string' ? error.message : `${where} answered ${status}.`
-  return new ServerError(code, message, {
-    ...about,
-    ...factsOf(error, headers),
-  })
+  const unclear = `${where} answered ${status} with an error that this client does not understand.`
+  const message = typeof error.message === 'string' ? error.message : unclear
+  const retryAfterSeconds = toRetryAfter(headers['retry-after'])
+  return new ServerError(code, message, { status, retryAfterSeconds, ...factsOf(error, headers) })
 }
 
 /** The same error with the id of its run. */

@@ -46,12 +46,13 @@ async function* watch(answer: OpenAnswer, silenceMs: number): AsyncGenerator<Uin
   }
 }
 
-/** The same as JSON, each with its `id`, from which the stream goes on. */
+/** The same as JSON, each with its `id`, from which the stream goes on. Who has read the last one leaves: the end is an error. */
 export async function* readEvents<EVENT extends { type: string }>(
   answer: OpenAnswer,
   { silenceMs, name }: Connection,
 ): AsyncGenerator<{ event: EVENT; id: string | undefined }> {
   for await (const { data, id } of readStream(answer, silenceMs, name)) yield { event: parseEvent(data, name), id }
+  throw new AppError('unavailable', `The stream from ${name} ended early.`)
 }
 
 /** The JSON of an event, which must be an object with a `type`. */
@@ -68,7 +69,6 @@ function parseEvent<EVENT>(data: string, name: string): EVENT {
 export interface FollowOptions {
   /** The stream as it was opened. */
   answer: OpenAnswer
-  runId: string
   /** Only events with a larger number are returned. */
   after: number
   /** Maximum number of reconnects in a row after the stream was cut. */
@@ -99,7 +99,6 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
         yield event
         if (isFinalEvent(event)) return
       }
-      throw new AppError('unavailable', `The stream of run '${options.runId}' ended before the run did.`)
     } catch (error) {
       signal?.throwIfAborted()
       if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw error

@@ -35,21 +35,16 @@ export function createFetchTransport(base: string, fetch: typeof globalThis.fetc
       return {
         status: answer.status,
         headers: Object.fromEntries(answer.headers),
-        body: answer.body === null ? nothing() : chunksOf(answer.body),
+        body: chunksOf(answer.body),
       }
     },
     async close() {},
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
 /** Not every browser can iterate over a stream. */
-function chunksOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
-  return Symbol.asyncIterator in body ? body : read(body)
-}
-
-async function* read(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (body === null) return
   const reader = body.getReader()
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value

@@ -32,14 +32,7 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
   }
   const state = sessions.state.value
   const [said, setSaid] = useState('')
-  const column = useRef<HTMLElement>(null)
-  /** The button that is pressed goes: the focus stays near. */
-  const leave = () => column.current?.focus({ preventScroll: true })
   const isNarrow = Object.keys(filter).length > 0
-  const clear = () => {
-    leave()
-    list({})
-  }
   const isEmpty = useComputed(() => sessions.total.value === 0).value
   // The total that changes with every chat is not said, but the first that comes is.
   // biome-ignore lint/correctness/useExhaustiveDependencies: said when a list was read, not when it changes
@@ -54,7 +47,7 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
     [],
   )
   return (
-    <nav class="sessions" aria-label="Sessions" ref={column} tabIndex={-1}>
+    <nav class="sessions" aria-label="Sessions" tabIndex={-1}>
       <Narrow studio={studio} filter={filter} onNarrow={narrow} />
       <Above studio={studio} filter={filter} onNarrow={narrow} />
       <p class="hidden" role="status">
@@ -63,20 +56,14 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
       {state === 'failed' ? (
         <p class="about" role="alert">
           Sessions could not be read: {sessions.error.value}{' '}
-          <button
-            type="button"
-            onClick={() => {
-              leave()
-              sessions.again()
-            }}
-          >
+          <button type="button" onClick={() => sessions.again()}>
             Try again
           </button>
         </p>
       ) : null}
       <Rows studio={studio} sessions={sessions} filter={filter} />
       {state === 'ready' ? (
-        <Nothing sessions={sessions} filter={filter} onClear={isNarrow ? clear : undefined} />
+        <Nothing sessions={sessions} filter={filter} onClear={isNarrow ? () => list({}) : undefined} />
       ) : null}
     </nav>
   )
@@ -102,9 +89,6 @@ function Nothing({ sessions, filter, onClear }: NothingProps): JSX.Element | nul
   )
 }
 
-/** As long as the first page takes. */
-const skeleton = { length: 8, at: () => undefined }
-
 function Rows({ studio, sessions, filter }: SessionsProps & { sessions: SessionList }): JSX.Element | null {
   const order = sessions.order.value
   const isLoading = sessions.state.value === 'loading'
@@ -127,7 +111,8 @@ function Rows({ studio, sessions, filter }: SessionsProps & { sessions: SessionL
   if (length === 0 && !isLoading) return null
   return (
     <VirtualList
-      items={isLoading ? skeleton : { length, at: (place) => sessions.at(place) }}
+      // As long as the first page takes, rows to come.
+      items={{ length: isLoading ? 8 : length, at: (place) => sessions.at(place) }}
       keyOf={({ id }) => id}
       rowHeight={rowHeight}
       active={active}

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type RunStatus, runStatuses } from '../../core/run.ts'
 import { formatCount } from '../../core/text/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { statusMarks } from '../parts/status.tsx'
 import type { Filter } from '../state/address.ts'
@@ -84,58 +85,17 @@ export function Narrow({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
 export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
   const { sessions } = studio.chats
   const [isAsking, setAsking] = useState(false)
-  const field = useRef<HTMLInputElement>(null)
-  const day = useRef<HTMLButtonElement>(null)
-  const wasAsking = useRef(false)
-  // The focus goes along, and back.
-  useEffect(() => {
-    if (isAsking) field.current?.focus()
-    else if (wasAsking.current) day.current?.focus()
-    wasAsking.current = isAsking
-  }, [isAsking])
   const total = sessions.total.value
   const newer = sessions.newer.value
   const { before } = filter
-  if (isAsking) {
-    return (
-      <form
-        class="about bar"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const chosen = new FormData(event.currentTarget).get('day')
-          setAsking(false)
-          onNarrow({ before: String(chosen) })
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
-          event.preventDefault()
-          setAsking(false)
-        }}
-      >
-        <label>
-          Until <input type="date" name="day" required value={before} max="9999-12-31" ref={field} />
-        </label>
-        <button type="submit">Jump</button>
-        <button type="button" class="quiet" onClick={() => setAsking(false)}>
-          Cancel
-        </button>
-      </form>
-    )
-  }
   return (
     <div class={before === undefined ? 'about bar one-line' : 'about bar'}>
       <span class="count">{total === undefined ? '' : countOf(total)}</span>
-      <button ref={day} type="button" class="quiet" onClick={() => setAsking(true)}>
-        {before === undefined ? 'jump to date…' : `until ${dayOf(before)}`}
+      <button type="button" class="quiet" onClick={() => setAsking(true)}>
+        {before === undefined ? 'jump to date…' : `until ${before}`}
       </button>
       {before === undefined ? null : (
-        <button
-          type="button"
-          onClick={() => {
-            day.current?.focus()
-            onNarrow({ before: undefined })
-          }}
-        >
+        <button type="button" onClick={() => onNarrow({ before: undefined })}>
           Back to the newest
         </button>
       )}
@@ -144,6 +104,20 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
           ↑ {newer < 1000 ? newer : '1,000+'} newer
         </button>
       )}
+      {isAsking ? (
+        <Dialog title="Jump to date" onClose={() => setAsking(false)}>
+          <form
+            class="bar"
+            method="dialog"
+            onSubmit={({ currentTarget }) => onNarrow({ before: String(new FormData(currentTarget).get('day')) })}
+          >
+            <label>
+              Until <input type="date" name="day" required value={before} max="9999-12-31" autofocus />
+            </label>
+            <button type="submit">Jump</button>
+          </form>
+        </Dialog>
+      ) : null}
     </div>
   )
 }
@@ -160,12 +134,6 @@ export function inWords({ agent, status, before }: Filter): string {
     ...(words === '' ? [] : [words]),
     'session',
     ...(agent === undefined ? [] : [`of ${agent}`]),
-    ...(before === undefined ? [] : [`until ${dayOf(before)}`]),
+    ...(before === undefined ? [] : [`until ${before}`]),
   ].join(' ')
-}
-
-const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
-
-function dayOf(day: string): string {
-  return days.format(new Date(`${day}T00:00:00Z`))
 }

@@ -11,6 +11,7 @@ interface Registered {
 }
 
 const pressed = 'button, a, summary'
+const fields = 'textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=range])'
 /** Those that may be held down: the others act once. */
 const steps = new Set<KeyId | undefined>([
   'next',
@@ -28,7 +29,6 @@ const byKeys = new Map(
     .flatMap((rows) => Object.entries(rows))
     .flatMap(([id, [, ...keys]]) => keys.map((key) => [key, id as KeyId])),
 )
-const beginnings = new Set([...byKeys.keys()].filter((keys) => keys.includes(' ')).map((keys) => keys.charAt(0)))
 
 /** Hears single keys outside of fields, unless a person turned them off, and calls who asked for them last. */
 export class Keys {
@@ -42,8 +42,7 @@ export class Keys {
 
   turn(isOn: boolean): void {
     this.isOn.value = isOn
-    if (isOn) localStorage.removeItem(kept)
-    else localStorage.setItem(kept, 'off')
+    localStorage.setItem(kept, isOn ? 'on' : 'off')
   }
 
   /** Until the function that it returns is called. */
@@ -71,7 +70,8 @@ export class Keys {
     if (handler !== undefined) {
       event.preventDefault()
       if (!event.repeat || steps.has(id)) handler(key)
-    } else if (beginnings.has(key)) this.#before = { key, at: event.timeStamp }
+    } else if ([...byKeys.keys()].some((keys) => keys.startsWith(`${key} `)))
+      this.#before = { key, at: event.timeStamp }
   }
 
   #handlerOf(id: KeyId): ((key: string) => void) | undefined {
@@ -85,7 +85,5 @@ export class Keys {
 }
 
 function isField(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false
-  const isText = target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
-  return isText || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  return target instanceof Element && target.matches(fields)
 }

@@ -46,7 +46,6 @@ export class LiveReader {
   #received: LiveEvent[] = []
   #frame: number | undefined
   #failures = 0
-  #isStopped = false
 
   constructor(client: PageClient, listener: Listener) {
     this.#client = client
@@ -78,10 +77,9 @@ export class LiveReader {
   }
 
   stop(): void {
-    this.#isStopped = true
     document.removeEventListener('visibilitychange', this.#seen)
     this.#close()
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    cancelAnimationFrame(this.#frame ?? 0)
   }
 
   readonly #seen = () => {
@@ -93,7 +91,6 @@ export class LiveReader {
     clearTimeout(this.#waiting)
     clearTimeout(this.#reopening)
     this.#waiting = undefined
-    this.#reopening = undefined
     this.#reading?.abort()
     this.#reading = undefined
   }
@@ -113,7 +110,7 @@ export class LiveReader {
 
   /** It was cut, or never open: tries once more, after a while. */
   #again(reading: AbortController, error: unknown): void {
-    if (this.#reading !== reading || this.#isStopped) return
+    if (this.#reading !== reading) return
     this.#listener.lost(error)
     const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures++)
     this.#waiting = setTimeout(() => this.#open(), wait)

@@ -44,10 +44,9 @@ export class Navigation {
 
   #clicked(event: MouseEvent): void {
     const link = event.target instanceof Element ? event.target.closest('a') : null
-    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
     if (link === null || !isPlain || link.target !== '' || link.origin !== location.origin) return
-    if (link.pathname !== this.#path && !link.pathname.startsWith(`${this.#path}/`)) return
-    if (link.hash !== '') return
+    if (!`${link.pathname}/`.startsWith(`${this.#path}/`) || link.hash !== '') return
     event.preventDefault()
     history.pushState(inside, '', link.href)
     this.arrived()

@@ -24,7 +24,7 @@ export class Served {
   /** Of the agents: a stream that opens tells the outcome of the last save once more. */
   #loaded: number | undefined
   #server: string | undefined
-  #client: PageClient | undefined
+  #client!: PageClient
 
   /** With another client, of another key perhaps; nothing is known until `read`. */
   use(client: PageClient): void {
@@ -34,12 +34,14 @@ export class Served {
     this.trouble.value = undefined
   }
 
-  async readMe(client: PageClient): Promise<void> {
+  async readMe(): Promise<void> {
+    const client = this.#client
     const me = await client.me()
     if (this.#client === client) this.me.value = me
   }
 
-  async readAgents(client: PageClient): Promise<void> {
+  async readAgents(): Promise<void> {
+    const client = this.#client
     const { agents } = await client.agents.list()
     if (this.#client === client) this.agents.value = agents
   }
@@ -62,8 +64,8 @@ export class Served {
     // Another process: it has read its own config, and may take the key for another.
     this.me.value = { ...me, server_id: serverId }
     this.trouble.value = undefined
-    this.#again((client) => this.readMe(client))
-    this.#again((client) => this.readAgents(client))
+    this.readMe().catch(stay)
+    this.readAgents().catch(stay)
   }
 
   #agentsChanged({ version, ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
@@ -72,13 +74,9 @@ export class Served {
     this.#loaded = version
     if (!ok) return
     this.saves.value++
-    this.#again((client) => this.readAgents(client))
-  }
-
-  #again(read: (client: PageClient) => Promise<void>): void {
-    if (this.#client === undefined) return
-    read(this.#client).catch(() => {
-      // What was known before is shown until the next change or the next visit; the server decides anyway.
-    })
+    this.readAgents().catch(stay)
   }
 }
+
+/** What was known before is shown until the next change or the next visit; the server decides anyway. */
+function stay(): void {}

@@ -1,18 +1,13 @@
 import { openPageClient, type PageClient } from '../../client/page.ts'
 import { createFetchTransport } from '../../client/transport/transport.ts'
 
-/** What the server wrote into the page. */
-export interface Places {
+/** What the server wrote into the page, as its data. */
+export type Places = {
   path: string
   prefix: string
   version: string
   /** What the server asks for: `API key`, `token`, or either. */
   credential: string
-}
-
-export function readPlaces({ dataset }: HTMLElement): Places {
-  const { path = '', prefix = '', version = '', credential = '' } = dataset
-  return { path, prefix, version, credential }
 }
 
 interface ClientSettings {

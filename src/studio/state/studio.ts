@@ -114,8 +114,8 @@ export class Studio {
   async start(): Promise<void> {
     const { client } = this
     try {
-      await this.#served.readMe(client)
-      await Promise.all([this.#served.readAgents(client), this.may('sessions') ? this.#goLive() : undefined])
+      await this.#served.readMe()
+      await Promise.all([this.#served.readAgents(), this.may('sessions') ? this.#goLive() : undefined])
       if (this.client !== client) return
     } catch (error) {
       if (this.client !== client) return

@@ -1,8 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
-import { ColumnFocus, isFocusLost } from './columns.ts'
+import { arrive, isFocusLost, moveFocus, rememberFocus } from './columns.ts'
 import { keepFocus } from './kept-focus.ts'
 
 interface PageKeyOptions {
@@ -15,12 +15,11 @@ const againMs = 1000
 
 /** The keys of every page, and where the focus is after another one is shown. Gives what is to be told. */
 export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFocus }: PageKeyOptions): string {
-  const focus = useMemo(() => new ColumnFocus(), [])
   const [notice, setNotice] = useState('')
   const armed = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const before = useRef<Address | undefined>(undefined)
 
-  useEffect(() => focus.listen(), [focus])
+  useEffect(rememberFocus, [])
   useEffect(keepFocus, [])
 
   useEffect(() => {
@@ -29,8 +28,8 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
     before.current = address
     if (isFirst) return
     if (address.page === 'chats' && address.isNew === true) focusField()
-    else if (isOther || isFocusLost()) focus.arrive()
-  }, [address, focus, takesFocus])
+    else if (isOther || isFocusLost()) arrive()
+  }, [address, takesFocus])
 
   useEffect(() => {
     /** Says it for as long as it holds. */
@@ -65,9 +64,9 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
         if (studio.canWatch) studio.watch()
       },
       left: () => {
-        if (!focus.move(-1)) closeOne(studio)
+        if (!moveFocus(-1)) closeOne(studio)
       },
-      right: () => void focus.move(1),
+      right: () => void moveFocus(1),
       close,
     }
     // A dialog has its own Escape, and what is behind it can't be reached.
@@ -76,7 +75,7 @@ export function usePageKeys(studio: Studio, address: Address, { onHelp, takesFoc
       off()
       clearTimeout(armed.current)
     }
-  }, [studio, focus, onHelp])
+  }, [studio, onHelp])
   return notice
 }
 

@@ -1,5 +1,5 @@
 import { useSignalEffect } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
@@ -65,12 +65,10 @@ function Page({ studio, takesFocus }: PageProps): JSX.Element {
   const top = <Top studio={studio} onHelp={() => setHelping(true)} />
   return (
     <>
-      {address.page !== 'chats' ? (
-        <OtherPage studio={studio} top={top} />
-      ) : studio.may('sessions') ? (
+      {address.page === 'chats' && studio.may('sessions') ? (
         <ChatColumns studio={studio} address={address} top={top} />
       ) : (
-        <NoSessions top={top} />
+        <OtherPage studio={studio} top={top} />
       )}
       <p class="notice" role="status">
         {notice}
@@ -80,13 +78,10 @@ function Page({ studio, takesFocus }: PageProps): JSX.Element {
   )
 }
 
-interface FrameProps {
-  top: JSX.Element
-  children: ComponentChildren
-}
-
-/** A page with a bar at the top and one view. */
-function Frame({ top, children }: FrameProps): JSX.Element {
+/** A page with one view, or why it can't be seen. */
+function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.Element {
+  const { page } = studio.address.value
+  const { title, scope, can, View } = pages[page]
   return (
     <div class="shell" data-depth="page">
       <a class="skip" href="#page">
@@ -94,56 +89,33 @@ function Frame({ top, children }: FrameProps): JSX.Element {
       </a>
       {top}
       <main id="page" class="page" tabIndex={-1}>
-        {children}
+        {scope !== undefined && !studio.may(scope) ? (
+          <div class="middle">
+            <h2>This key may not see this page</h2>
+            <p>
+              It needs the scope <code>{scope}</code>.
+            </p>
+          </div>
+        ) : can !== undefined && !studio.can(can) ? (
+          <div class="middle">
+            <h2>No {can} here</h2>
+            <p>
+              <code>agentserve dev</code> has them, for operators.
+            </p>
+          </div>
+        ) : View !== undefined ? (
+          <View studio={studio} />
+        ) : page === 'run' ? (
+          <p class="middle appears">Reading…</p>
+        ) : (
+          <div class="middle">
+            <h2>{title}</h2>
+            <p role="alert">{studio.error.value}</p>
+            <a href={studio.urlOf({ page: 'chats', filter: {} })}>All sessions</a>
+          </div>
+        )}
       </main>
     </div>
-  )
-}
-
-function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.Element {
-  const page = pages[studio.address.value.page]
-  const needed = page?.scope === undefined || studio.may(page.scope) ? undefined : page.scope
-  return (
-    <Frame top={top}>
-      {needed !== undefined ? (
-        <div class="middle">
-          <h2>This key may not see this page</h2>
-          <p>
-            It needs the scope <code>{needed}</code>.
-          </p>
-        </div>
-      ) : page?.can !== undefined && !studio.can(page.can) ? (
-        <div class="middle">
-          <h2>No {page.can} here</h2>
-          <p>
-            <code>agentserve dev</code> has them, for operators.
-          </p>
-        </div>
-      ) : page !== undefined ? (
-        <page.View studio={studio} />
-      ) : studio.address.value.page === 'run' ? (
-        <p class="middle appears">Reading…</p>
-      ) : (
-        <div class="middle">
-          <h2>Nothing here</h2>
-          <p role="alert">{studio.error.value}</p>
-          <a href={studio.urlOf({ page: 'chats', filter: {} })}>All sessions</a>
-        </div>
-      )}
-    </Frame>
-  )
-}
-
-function NoSessions({ top }: { top: JSX.Element }): JSX.Element {
-  return (
-    <Frame top={top}>
-      <div class="middle">
-        <h2>This key shows no sessions</h2>
-        <p>
-          It lacks the scope <code>sessions</code>.
-        </p>
-      </div>
-    </Frame>
   )
 }
 

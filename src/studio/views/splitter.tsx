@@ -3,7 +3,9 @@ import type { JSX, TargetedPointerEvent } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 const kept = 'agentserve.run-width'
-const [least, usual, most] = [28, 42, 66]
+const least = 28
+const usual = 42
+const most = 66
 /** In percent of the page. */
 const width = signal(Number(localStorage.getItem(kept)) || usual)
 const steps: Readonly<Record<string, () => number>> = {

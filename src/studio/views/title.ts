@@ -1,26 +1,14 @@
 import type { Studio } from '../state/studio.ts'
+import { pages } from './pages.ts'
 
 const name = 'agentserve studio'
-const pages = {
-  search: 'Search',
-  knowledge: 'Knowledge',
-  agents: 'Agents',
-  run: 'Run',
-  member: 'Run',
-  diff: 'Two runs',
-  again: 'Again',
-  tests: 'Tests',
-  watch: 'Watch file saves',
-  file: 'File',
-  unknown: 'Nothing here',
-}
 
 /** What a tab of the browser says: how many runs wait, and what is looked at. */
 export function titleOf({ status, address, chats }: Studio): string {
   if (status.value !== 'ready') return name
   const waits = chats.waits.value
   const shown = address.value
-  const place = shown.page === 'chats' ? placeOf(chats) : pages[shown.page]
+  const place = shown.page === 'chats' ? placeOf(chats) : pages[shown.page].title
   return `${waits > 0 ? `(${waits}) ` : ''}${place === undefined ? name : `${place} · ${name}`}`
 }
 

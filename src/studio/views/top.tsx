@@ -66,10 +66,9 @@ function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
-  const others = Object.entries(pages).flatMap(([page, { tab, scope, can }]) =>
-    tab === undefined || (scope && !studio.may(scope)) || (can && !studio.can(can)) ? [] : [{ page, tab }],
+  const tabs = Object.entries(pages).filter(
+    ([, { isTab, scope, can }]) => isTab && !(scope && !studio.may(scope)) && !(can && !studio.can(can)),
   )
-  const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
   const to = (page: string): Address =>
     page === 'knowledge'
       ? { page, query: {} }
@@ -78,9 +77,9 @@ function Tabs({ studio }: { studio: Studio }): JSX.Element {
         : { page: 'chats', filter: {} }
   return (
     <nav class="pages" aria-label="Pages">
-      {[...chats, ...others].map(({ page, tab }) => (
+      {tabs.map(([page, { title }]) => (
         <a key={page} href={studio.urlOf(to(page))} aria-current={page === shown ? 'page' : undefined}>
-          {tab}
+          {title}
         </a>
       ))}
     </nav>

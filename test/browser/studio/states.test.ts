@@ -208,7 +208,7 @@ test('what a key may not do is not there', async () => {
   await reader.end()
   const other = await visit(chromium, url, '/studio')
   await openWith(other.page, ofDocuments.key)
-  await other.page.getByRole('heading', { name: 'This key shows no sessions' }).waitFor()
+  await other.page.getByRole('heading', { name: 'This key may not see this page' }).waitFor()
   expect(await lookAt(other.page)).toEqual([])
   expect(await other.page.getByRole('link', { name: /Chats|Search|waiting/ }).count()).toBe(0)
   const refused = other.urls.filter((asked) => /\/(?:sessions|live|messages|runs)\b/.test(new URL(asked).pathname))

@@ -15,14 +15,11 @@ export class ThemeChoice {
 
   choose(theme: Theme): void {
     this.value.value = theme
-    if (theme === 'system') localStorage.removeItem(kept)
-    else localStorage.setItem(kept, theme)
+    localStorage.setItem(kept, theme)
     this.#show()
   }
 
   #show(): void {
-    const { dataset } = document.documentElement
-    if (this.value.value === 'system') delete dataset.theme
-    else dataset.theme = this.value.value
+    document.documentElement.dataset.theme = this.value.value
   }
 }
