@@ -10,6 +10,7 @@ import { againRoutes } from './runs/again.ts'
 import { agentRoutes } from './runs/agents.ts'
 import { keepRoutes } from './runs/keep.ts'
 import { runRoutes } from './runs/runs.ts'
+import { runTextRoutes } from './runs/text.ts'
 import { auditRoutes } from './server/audit.ts'
 import { backupRoutes } from './server/backup.ts'
 import { docsRoutes } from './server/docs.ts'
@@ -54,6 +55,7 @@ export function apiRouteGroups(
     ...runRoutes(settings),
     ...againRoutes(settings),
     ...keepRoutes(settings),
+    ...runTextRoutes(settings),
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),
     ...liveRoutes(settings),

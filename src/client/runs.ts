@@ -1,4 +1,4 @@
-import type { RunStatus } from '../core/run.ts'
+import type { RunStatus, RunTextForm } from '../core/run.ts'
 import type { AgainRequest, AgainStarted, KeepRequest, RunKept } from '../wire/again.ts'
 import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
@@ -51,6 +51,11 @@ export interface RunsClient {
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
   /** The recorded prompt and answer of each model call. A page has at most `limit` calls. With the `call_id` of a `call`, only that one. */
   trace(runId: string, options?: PageOptions & { call?: string | undefined }): Promise<RunTrace>
+  /**
+   * The run as text: as Markdown for a model (the default), with prompts if the key may see them; or as what asks the same once more, as
+   * a command for curl, TypeScript with this client, or a component with `useChat`. The key is in none of them.
+   */
+  text(runId: string, options?: CallOptions & { as?: RunTextForm | undefined }): Promise<string>
 }
 
 /** The same, with `follow` for the events. */
@@ -75,5 +80,9 @@ export function createRunsClient<EVENTS>(
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => follow(runId, options.after ?? 0, options),
     trace: (runId, { call, ...options } = {}) => connection.list(`${runPath(runId)}/trace`, { call }, options),
+    async text(runId, { as, ...options } = {}) {
+      const call = { method: 'GET', path: `${runPath(runId)}/text`, query: { as }, repeat: 'safe' } as const
+      return (await connection.whole({ ...options, ...call, headers: { accept: '*/*' } })).text()
+    },
   }
 }

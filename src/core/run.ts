@@ -15,6 +15,10 @@ export const runStatuses = [
 ] as const
 export type RunStatus = (typeof runStatuses)[number]
 
+/** What a run is made into as text: for a model, or as what asks the same once more. */
+export type RunTextForm = 'markdown' | 'curl' | 'typescript' | 'use-chat'
+export const runTextForms = ['markdown', 'curl', 'typescript', 'use-chat'] as const satisfies readonly RunTextForm[]
+
 /** Statuses that the database refuses to change. */
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
 

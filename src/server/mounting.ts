@@ -32,7 +32,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import type { Audit } from '../service/audit/audit.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
-import { isLocal } from './listen.ts'
+import { isLocal, plannedAddress } from './listen.ts'
 import { assertNoClash } from './path-clash.ts'
 import { servedStudio } from './served-studio.ts'
 import { savedTestOf } from './tests/saved-test-of.ts'
@@ -145,6 +145,7 @@ export function createMounting(options: MountingOptions): Mounting {
       savedTest: savedTestOf,
       studioPath: studio?.path,
       healthPath: server.healthPath,
+      publicUrl: a2a.publicUrl ?? (about.mode === 'command' ? plannedAddress(server.address) : undefined),
       audited: server.audit.isOn,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,

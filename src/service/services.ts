@@ -158,6 +158,8 @@ export interface Runs {
   resume(runId: string, answer: ResumeAnswer): Promise<RunHandle>
   /** Throws `run_not_found` at once, not while iterating. Prompts come as recorded: see `withPrompts`. */
   events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
+  /** The same as far as they are recorded, also of a run that is under way: nothing is waited for. */
+  recordedEvents(runId: string, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
   /** The same events with the full prompts of the model calls. */
   withPrompts(runId: string, events: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]>
   /** The recorded prompt and output of each model call. Throws `run_not_found`, `call_not_found`. */

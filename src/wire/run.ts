@@ -8,6 +8,7 @@ import {
   type Run as CoreRun,
   type RunGiven as CoreRunGiven,
   runStatuses,
+  runTextForms,
 } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
@@ -270,6 +271,14 @@ export const StreamQuery = z.object({ include })
 export const RunEventsQuery = z.object({
   after: integer(0).optional().describe('Only events with a larger `seq`. `Last-Event-ID` takes precedence.'),
   include,
+})
+
+export const RunTextQuery = z.object({
+  as: oneOf(runTextForms)
+    .default('markdown')
+    .describe(
+      '`markdown` is for a model, the others ask the same once more: a command, a program, a part of a page in React.',
+    ),
 })
 
 export const CancelRequest = component('CancelRequest', z.object({ reason: text(1, 1000).optional() }))

@@ -133,6 +133,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
     },
     async ({ client, run }) => client.runs.trace(await run(), { limit: 5 }),
   ],
+  getRunText: [async ({ client, run }) => client.runs.text(await run(), { as: 'curl' })],
   listAgents: [({ client }) => client.agents.list('agent')],
   getAgent: [
     ({ client }) => client.agents.get('echo'),

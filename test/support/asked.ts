@@ -1,5 +1,5 @@
+import type { Asked } from '../../src/api/runs/text/request.ts'
 import type { Part } from '../../src/core/message.ts'
-import type { Asked } from '../../src/studio/run/copy/copy-request.ts'
 
 /** Texts that mean something to a shell, a program or a terminal. */
 export const hostileTexts = [
@@ -13,7 +13,7 @@ export const hostileTexts = [
   '',
 ]
 
-/** What is copied of a run that was asked this. */
+/** A run that was asked this, and where. */
 export const asked = (parts: readonly Part[], more: Partial<Asked> = {}): Asked => ({
   run: {
     entity_id: "d'ocs $(x)",
@@ -21,7 +21,7 @@ export const asked = (parts: readonly Part[], more: Partial<Asked> = {}): Asked 
     parent_run_id: null,
     messages: [{ message_id: 'msg_1', run_id: 'run_1', role: 'user', parts: [...parts], content: '', created_at: '' }],
   },
-  origin: 'http://127.0.0.1:8080',
+  address: 'http://127.0.0.1:8080',
   prefix: '/api/v1',
   needsKey: false,
   isLater: false,

@@ -106,7 +106,7 @@ const floors: Record<string, Floor> = {
   web: { rooms: [] },
   api: {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
-    folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'route'],
+    folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'runs/text', 'route'],
   },
   mcp: { rooms: ground, types: ['service'] },
   protocols: {
@@ -123,7 +123,6 @@ const floors: Record<string, Floor> = {
       'watch',
       'again file',
       'sessions conversation run knowledge agents tests search',
-      'run/copy',
       'run/inspector',
       'state',
       'state/run state/kept',

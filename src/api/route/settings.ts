@@ -22,6 +22,8 @@ export interface ApiSettings {
   /** Without a trailing slash; `''` for `/`. */
   prefix: string
   healthPath: string
+  /** How clients reach the server, where that is configured. */
+  publicUrl?: string | undefined
   /** A route that is off is not mounted. */
   knowledgeApi: { search: boolean; config: boolean; content: boolean; documents: boolean }
   a2aPrefix: string

@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander'
-import { againAfters, againKeeps, runStatuses } from '../../core/run.ts'
+import { againAfters, againKeeps, runStatuses, runTextForms } from '../../core/run.ts'
 import { addConnectFlags, integerBetween } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
@@ -28,6 +28,12 @@ export const command: CommandModule<RunsOptions> = {
       .option('--cursor <cursor>', 'with list: continue after the runs of an earlier call')
       .option('--events', 'with show: print every recorded event, one per line')
       .option('--why', 'with show: print the prompt and the answer of each model call')
+      .addOption(
+        new Option(
+          '--as <form>',
+          'with show: print it as Markdown for a model, or as what asks the same once more',
+        ).choices(runTextForms),
+      )
       .option('--approve', 'with resume: approve everything that waits')
       .option('--deny [reason]', 'with resume: deny everything that waits')
       .option(

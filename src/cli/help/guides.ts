@@ -172,7 +172,8 @@ running or queued run. \`save-test\` saves a conversation as a test that needs n
     details: `\`runs\` without an action is \`runs list\`: the runs of all sessions, newest first, with time, tokens and session. \`show\`
 prints one run: status, times, tokens, tools, error, input and output, and its address in the studio if a server is running. \`show --events\` prints every recorded event;
 \`show --why\` prints the prompt and the answer of each model call, and of each search a table of its passages: the number by
-which the model was told of each (\`-\`: it was not), its rank and score, those in each list, and its lines. \`tail\` follows a run from its beginning, even after its
+which the model was told of each (\`-\`: it was not), its rank and score, those in each list, and its lines. \`show --as\` prints the run
+[as text](runs-and-sessions.md#a-run-as-text): Markdown for a model, a command for \`curl\`, a program, or a component with \`useChat\`. \`tail\` follows a run from its beginning, even after its
 end, and retries a lost connection. Its exit code is 0 if the run completed, 1 if it did not, and 130 after Ctrl-C, which
 does not cancel the run. \`resume\` answers a run that waits, or takes up an interrupted workflow, and then prints and exits as
 \`tail\` does. \`--approve\`, \`--deny\` and \`--input\` answer everything that waits; \`--call\` answers one call, and is needed

@@ -2,16 +2,14 @@ import type { RunEvent } from '../event.ts'
 import { type EventOf, idOf, type Step } from './step.ts'
 import { RunSteps } from './steps.ts'
 
-/** A run's steps with all its events. */
+/** A run's steps with their events. */
 export class StepRecords extends RunSteps {
-  readonly all: RunEvent[] = []
   /** By call or step id, also those that come before it begins. */
-  readonly ofId = new Map<string | undefined, RunEvent[]>()
+  readonly ofId = new Map<string, RunEvent[]>()
 
   override add(event: RunEvent): boolean {
-    if (event.seq > this.seq) {
-      this.all.push(event)
-      const id = idOf(event)
+    const id = idOf(event)
+    if (event.seq > this.seq && id !== undefined) {
       const known = this.ofId.get(id)
       if (known === undefined) this.ofId.set(id, [event])
       else known.push(event)

@@ -1,3 +1,4 @@
+import { type Addressed, publicAddress } from '../../core/access/public-address.ts'
 import { type Access, scopesOf, scopesOfUsers } from '../../core/access/scope.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { TokenSettings } from './settings.ts'
@@ -5,11 +6,8 @@ import type { TokenSettings } from './settings.ts'
 /** Before the path of a resource (RFC 9728, 3.1). */
 export const metadataPath = '/.well-known/oauth-protected-resource'
 
-/** What of a request says where its client believes the server to be. */
-interface Asked {
+interface Asked extends Addressed {
   readonly path: string
-  readonly headers: { readonly host?: string | undefined }
-  readonly secure?: boolean | undefined
 }
 
 export interface ResourceOptions {
@@ -33,8 +31,7 @@ export interface ProtectedResource {
 export function protectedResource(settings: TokenSettings, options: ResourceOptions = {}): ProtectedResource {
   const { issuer, scopeClaim, scopePrefix, operatorScope } = settings
   const paths = ['', ...(options.paths ?? []).filter((path) => path !== '/')]
-  const originOf = ({ secure, headers }: Asked) =>
-    options.publicUrl ?? `${secure === true ? 'https' : 'http'}://${headers.host ?? 'localhost'}`
+  const originOf = (request: Asked) => publicAddress(request, options.publicUrl)
   const inToken = (scopes: readonly string[]) => scopes.map((scope) => scopePrefix + scope)
 
   function neededScopes(access: Access): readonly string[] {

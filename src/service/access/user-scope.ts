@@ -213,6 +213,10 @@ export function scopeToUser(
         await reading.run(runs.head(runId), runId)
         return runs.events(runId, after, signal)
       },
+      async recordedEvents(runId, signal) {
+        await reading.run(runs.head(runId), runId)
+        return runs.recordedEvents(runId, signal)
+      },
       withPrompts: runs.withPrompts,
       async trace(runId, page) {
         await reading.run(runs.head(runId), runId)

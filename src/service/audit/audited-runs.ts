@@ -58,6 +58,10 @@ export class AuditedRuns implements Runs {
     return this.#own.events(...given)
   }
 
+  recordedEvents(...given: Parameters<Runs['recordedEvents']>): ReturnType<Runs['recordedEvents']> {
+    return this.#own.recordedEvents(...given)
+  }
+
   withPrompts(...given: Parameters<Runs['withPrompts']>): ReturnType<Runs['withPrompts']> {
     return this.#own.withPrompts(...given)
   }

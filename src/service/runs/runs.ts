@@ -197,6 +197,7 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     head,
     list: (filter, page) => store.listRuns(filter, page),
     events,
+    recordedEvents: async (runId, signal) => recorded.events(await head(runId), 0, signal),
     withPrompts: (runId, batches) =>
       withPrompts(
         batches,

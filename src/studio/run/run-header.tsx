@@ -8,7 +8,7 @@ import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { Studio } from '../state/studio.ts'
 import { repeatWhileSeen } from '../state/while-seen.ts'
-import { CopyMenu } from './copy/copy-menu.tsx'
+import { CopyMenu } from './copy-menu.tsx'
 import { RunActions } from './run-actions.tsx'
 import { costInWords } from './words.ts'
 

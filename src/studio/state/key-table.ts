@@ -36,7 +36,7 @@ export const keyGroups = {
     fork: ['go on after the run in a new session', 'f'],
     diff: ['compare with the run before', 'd'],
     'copy-curl': ['copy the run as curl', 'c u'],
-    'copy-client': ['copy the run as TypeScript', 'c t'],
+    'copy-typescript': ['copy the run as TypeScript', 'c t'],
     'copy-markdown': ['copy the run as Markdown for a model', 'c m'],
     'copy-link': ['copy a link to the step', 'c l'],
   },

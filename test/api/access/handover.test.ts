@@ -72,13 +72,13 @@ describe.each(ways)('with %s', (_way, config) => {
     const listed = sessions.find((one: { session_id: string }) => one.session_id === session)
     expect([idsOf({ json: listed }), listed.run_count, listed.name]).toEqual([turns, 2, null])
     for (const run of [own.team, own.child, own.waiting]) {
-      for (const rest of ['', '/events', '/trace']) {
+      for (const rest of ['', '/events', '/trace', '/text']) {
         expect([rest, (await ann('GET', `${api}/runs/${run}${rest}`)).status]).toEqual([rest, 200])
       }
     }
     expect((await ann('GET', `${api}/runs?session_id=${session}&parent_run_id=${own.team}`)).json.count).toBe(1)
     for (const run of [his.team, his.child, his.waiting]) {
-      for (const rest of ['', '/events', '/trace']) {
+      for (const rest of ['', '/events', '/trace', '/text']) {
         const answer = await ann('GET', `${api}/runs/${run}${rest}`)
         expect([rest, answer.status, answer.json.error.code]).toEqual([rest, 404, 'run_not_found'])
       }

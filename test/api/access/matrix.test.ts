@@ -361,6 +361,10 @@ const cases: Cases = {
     'query.call': [...foreignRuns(bob, { query: { call: bob.call } }), { query: { call: bob.call }, status: 404 }],
     'query.cursor': foreignRuns(bob, { query: { cursor: bob.cursors.runs ?? '' } }),
   }),
+  getRunText: (bob) => ({
+    'path.id': foreignRuns(bob),
+    'query.as': foreignRuns(bob, { query: { as: 'curl' } }),
+  }),
   runAgent: started('run'),
   streamAgent: started('run/stream'),
   mcp: (bob) => ({ 'body.params': toolCases(bob) }),

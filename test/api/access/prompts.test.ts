@@ -35,6 +35,7 @@ const places: Record<string, (ask: Ask, made: Made) => Promise<{ status: number;
   '`include=prompts` of `GET /runs/{id}/events`': (ask, { run }) => ask('GET', `/runs/${run}/events?include=prompts`),
   '`include=prompts` of `GET /live`': (ask, { run }) => ask.until(`/live?include=prompts&follow=${run}`, '"run_end"'),
   '`GET /runs/{id}/trace`': (ask, { run }) => ask('GET', `/runs/${run}/trace`),
+  '`GET /runs/{id}/text`': (ask, { run }) => ask('GET', `/runs/${run}/text`),
   '`GET /sessions/{id}/export`': (ask, { session }) => ask('GET', `/sessions/${session}/export`),
   '`include=config` of `GET /agents/{id}`': (ask) => ask('GET', '/agents/one?include=config'),
   '`GET /users/{user_id}/export`': (ask) => ask('GET', '/users/ann/export'),

@@ -170,7 +170,13 @@ test('what was changed is not shown to a key without `prompts`', async () => {
     server.call('GET', `/api/v1/${path}`, undefined, { authorization: `Bearer ${key}` })
   expect((await read(`runs/${id}/trace`, 'key-of-operator')).text).toContain('the-secret-edit')
   const session = runs[0]?.session_id
-  const paths = [`runs/${id}`, `runs/${id}/events`, `runs/${id}/events?include=prompts`, `runs/${id}/trace`]
+  const paths = [
+    `runs/${id}`,
+    `runs/${id}/events`,
+    `runs/${id}/events?include=prompts`,
+    `runs/${id}/trace`,
+    `runs/${id}/text`,
+  ]
   const others = ['runs?again=true', `sessions/${session}`, `sessions/${session}/history`, `sessions/${session}/export`]
   for (const path of [...paths, ...others]) {
     const { text } = await read(path, 'key-of-clerk-1')

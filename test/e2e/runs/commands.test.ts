@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   bin,
   command,
@@ -163,6 +163,35 @@ describe('runs show', () => {
     expect(shown.stdout).toMatch(new RegExp(`\nstudio {2}${server.url}/studio/s/${session}\n$`))
     const json = JSON.parse((await command(project, ['sessions', 'show', session, '--json'])).stdout)
     expect(json.studio_url).toBe(`${server.url}/studio/s/${session}`)
+  })
+
+  test('gives the run as text with --as, from the server that runs', async () => {
+    const { run_id: id } = await start('tools', { input: "it's warm" })
+    const markdown = await runs('show', id, '--as', 'markdown')
+    expect(markdown).toMatchObject({ code: 0, stderr: '' })
+    expect(markdown.stdout).toMatch(
+      /^# Run of the agent tools: completed\n.*### 1\. tool weather.*## Answer.*Warm\..*\n$/s,
+    )
+    expect((await runs('show', id, '--as', 'curl')).stdout).toBe(
+      `curl '${server.url}/api/v1/agents/tools/run' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"input":"it'\\''s warm"}'\n`,
+    )
+    expect((await runs('show', id, '--as', 'typescript')).stdout).toContain(`createClient({ url: "${server.url}" })`)
+    expect((await runs('show', id, '--as', 'use-chat')).stdout).toContain(`api: "${server.url}/api/v1/chat/tools"`)
+    expect(await runs('show', id, '--as', 'python')).toMatchObject({ code: 2, stdout: '' })
+    for (const other of ['--json', '--events', '--why'])
+      expect(await runs('show', id, '--as', 'curl', other)).toMatchObject({ code: 2, stdout: '' })
+    expect(await runs('list', '--as', 'curl')).toMatchObject({ code: 2, stdout: '' })
+    expect(await runs('show', 'run_none', '--as', 'curl')).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test('names the address of the config with --as, when no server runs', async () => {
+    const alone = await createProject({ 'agent.config.ts': config })
+    onTestFinished(() => alone.remove())
+    const { stdout } = await command(alone, ['ask', 'hello', '--agent', 'echo', '--json'])
+    const { run_id: id } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+    expect((await command(alone, ['runs', 'show', id, '--as', 'curl'])).stdout).toContain(
+      "curl 'http://127.0.0.1:8080/api/v1/agents/echo/run'",
+    )
   })
 
   test('tells every recorded event with --events', async () => {

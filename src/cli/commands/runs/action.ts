@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.ts'
-import type { AgainAfter, AgainKeep, RunStatus } from '../../../core/run.ts'
+import type { AgainAfter, AgainKeep, RunStatus, RunTextForm } from '../../../core/run.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { ConnectOptions } from '../../command/flags.ts'
 
@@ -15,6 +15,7 @@ export interface RunsOptions extends ConnectOptions {
   reason?: string
   events?: boolean
   why?: boolean
+  as?: RunTextForm
   approve?: boolean
   /** True without a reason. */
   deny?: string | true
@@ -52,6 +53,9 @@ export function checkCall(action: string, args: readonly string[], options: Runs
     if (options[name as keyof RunsOptions] !== undefined && !of.split(' or ').includes(action))
       throw new UsageError(`--${name} can only be used with ${of}.`)
   }
+  const other = (['events', 'why', 'json'] as const).find((name) => options[name] === true)
+  if (options.as !== undefined && other !== undefined)
+    throw new UsageError(`--as and --${other} can't be combined. Use one of them.`)
 }
 
 const flags: Readonly<Record<string, string>> = {
@@ -65,6 +69,7 @@ const flags: Readonly<Record<string, string>> = {
   reason: 'cancel',
   events: 'show',
   why: 'show',
+  as: 'show',
   approve: 'resume',
   deny: 'resume',
   input: 'resume or again',

@@ -2,6 +2,7 @@ import type { Client } from '../../../client/client.ts'
 import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
+import type { RunTextForm } from '../../../core/run.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
 import { studioLink } from '../../connect/studio-link.ts'
 import { activityLines, againLines, factsOf, usageLines } from '../../runs/facts.ts'
@@ -17,7 +18,11 @@ import type { RunsAction } from './action.ts'
 
 type RunDetail = Awaited<ReturnType<RunsClient['get']>>
 
-export const showRun: RunsAction = async ({ client, url, runId, options: { events, why }, json, signal }) => {
+export const showRun: RunsAction = async ({ client, url, runId, options: { events, why, as }, json, signal }) => {
+  if (as !== undefined) {
+    await printText(client, runId, as, signal)
+    return undefined
+  }
   if (why) {
     await printWhy(client, runId, json, signal)
     return undefined
@@ -35,6 +40,12 @@ export const showRun: RunsAction = async ({ client, url, runId, options: { event
     print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, activity, studio))
   }
   return undefined
+}
+
+/** For a file, a program or another command: only a terminal gets it without control characters. */
+async function printText(client: Client, runId: string, as: RunTextForm, signal: AbortSignal): Promise<void> {
+  const text = await client.runs.text(runId, { as, signal })
+  await write(process.stdout.isTTY ? terminalText(text) : text)
 }
 
 export async function printEvents(

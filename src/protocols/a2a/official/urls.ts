@@ -1,3 +1,4 @@
+import { publicAddress } from '../../../core/access/public-address.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 
 /** Absolute addresses, which cards need. */
@@ -17,12 +18,8 @@ export interface UrlSettings {
   publicUrl?: string | undefined
 }
 
-/**
- * From the configured address, else from the Host that the request named, which has been checked. Never from the address that the server
- * listens on: that is another one behind a proxy.
- */
 export function urlsFor(request: HttpRequest, { a2aPrefix, prefix, publicUrl }: UrlSettings): Urls {
-  const base = publicUrl ?? `${request.secure ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
+  const base = publicAddress(request, publicUrl)
   const agent = (id: string) => `${base}${a2aPrefix}/agents/${encodeURIComponent(id)}`
   return {
     agent,

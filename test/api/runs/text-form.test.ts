@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { withoutBase64 } from '../../src/core/text/base64.ts'
-import { fenced, toMarkdown } from '../../src/studio/run/copy/copy-markdown.ts'
-import { toTypeScript, toUseChat } from '../../src/studio/run/copy/copy-request.ts'
-import { RunEvents } from '../../src/studio/state/run/events.ts'
-import type { RunEvent } from '../../src/wire/event.ts'
-import type { RunDetail } from '../../src/wire/run.ts'
-import { asked, hostileTexts } from '../support/asked.ts'
+import { fenced } from '../../../src/api/runs/text/block.ts'
+import { RunMarkdown } from '../../../src/api/runs/text/markdown.ts'
+import { toTypeScript, toUseChat } from '../../../src/api/runs/text/request.ts'
+import type { RunEvent } from '../../../src/core/event.ts'
+import { withoutBase64 } from '../../../src/core/text/base64.ts'
+import type { RunDetail } from '../../../src/wire/run.ts'
+import { asked, hostileTexts } from '../../support/asked.ts'
 
 test.each(hostileTexts)('a run as a program has one text in it, whatever was asked: %j', (text) => {
   for (const program of [toTypeScript(asked([{ type: 'text', text }])), toUseChat(asked([{ type: 'text', text }]))])
@@ -18,6 +18,14 @@ test('a field that is named as the prototype stays a field', () => {
   const body = /run\("[^"]*", (JSON\.parse\(.*\))\)\nconsole/s.exec(program)?.[1] ?? ''
   expect(JSON.stringify(new Function(`return ${body}`)())).toBe(JSON.stringify({ input: data }))
 })
+
+function textOf(markdown: RunMarkdown, ...about: Parameters<RunMarkdown['toText']>): string {
+  const work = markdown.toText(...about)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
 
 describe('a run as Markdown', () => {
   test.each(['```\n# out\n```', '````', 'a ``` b ````` c', '~~~'])('has no text that ends its block: %j', (text) => {
@@ -50,11 +58,10 @@ describe('a run as Markdown', () => {
       { type: 'tool_result', call_id: 't1', name: 'calendar', output: '```', duration_ms: 3 },
       { type: 'run_error', error: { code: 'run_failed', message: 'broken' } },
     ]
-    const events = new RunEvents()
-    for (const [place, body] of bodies.entries()) {
+    const events = bodies.map((body, place) => {
       const at = new Date(place * 10).toISOString()
-      events.add({ run_id: 'run_1', seq: place + 1, at, ...body } as unknown as RunEvent)
-    }
+      return { run_id: 'run_1', seq: place + 1, at, ...body } as unknown as RunEvent
+    })
     const run = {
       ...asked([{ type: 'text', text: 'When?' }]).run,
       run_id: 'run_1',
@@ -69,9 +76,10 @@ describe('a run as Markdown', () => {
       error: { code: 'run_failed', message: 'broken' },
       cancellation_reason: null,
     } as unknown as RunDetail
-    expect(
-      toMarkdown({ run, events, calls: undefined, link: 'http://127.0.0.1:8080/studio/r/run_1' }),
-    ).toMatchInlineSnapshot(`
+    const link = 'http://127.0.0.1:8080/studio/r/run_1'
+    const markdown = new RunMarkdown()
+    for (const event of events) markdown.add(event)
+    expect(textOf(markdown, run, { prompts: false, link })).toMatchInlineSnapshot(`
       "# Run of the agent docs: failed
 
       - run: run_1, session: ses_1
@@ -138,9 +146,42 @@ describe('a run as Markdown', () => {
       "
     `)
     const messages = [{ role: 'system', content: 'Be kind.' }]
-    const calls = new Map([['c1', { messages, tools: null } as never]])
-    const whole = toMarkdown({ run, events, calls, link: '' })
+    const withPrompts = new RunMarkdown()
+    for (const event of events)
+      withPrompts.add(event, event.type === 'model_call_start' ? { ...event, messages } : event)
+    const whole = textOf(withPrompts, run, { prompts: true, link: undefined })
     expect(whole).toContain('#### Prompt of call 1\n\nsystem:\n\n```\nBe kind.\n```')
-    expect(whole).not.toContain('left out')
+    expect(whole).not.toMatch(/left out|- link/)
+  })
+
+  test('has an end, however many results and prompts there are, and says what it left out', () => {
+    const markdown = new RunMarkdown()
+    const text = 'so long '.repeat(10_000)
+    const add = (seq: number, body: object) => {
+      const event = { run_id: 'run_1', seq, at: new Date(seq).toISOString(), ...body } as RunEvent
+      const { messages: _, ...sent } = event as RunEvent & { messages?: unknown }
+      markdown.add(sent as RunEvent, event)
+    }
+    add(1, { type: 'run_start', session_id: 'ses_1', entity_id: 'docs', entity_kind: 'agent' })
+    const content = Array.from({ length: 150 }, () => text)
+    add(2, { type: 'model_call_start', call_id: 'c1', model: 'm', messages: [{ role: 'user', content }] })
+    for (let place = 0; place < 200; place++) {
+      add(3 + 2 * place, { type: 'tool_call', call_id: `t${place}`, name: 'look', input: {} })
+      add(4 + 2 * place, { type: 'tool_result', call_id: `t${place}`, name: 'look', output: text, duration_ms: 1 })
+    }
+    const run = {
+      ...asked([]).run,
+      content: 'The end.',
+      usage: null,
+      sources: [],
+      error: null,
+      cancellation_reason: null,
+    }
+    const whole = textOf(markdown, run as unknown as RunDetail, { prompts: true, link: undefined })
+    expect(whole.length).toBeGreaterThan(4_000_000)
+    expect(whole.length).toBeLessThan(4_100_000)
+    expect(whole).toContain(
+      '150 more steps are left out: the text would be too long.\n\n## Answer\n\n```\nThe end.\n```',
+    )
   })
 })

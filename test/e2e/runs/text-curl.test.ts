@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
+import { toCurl } from '../../../src/api/runs/text/request.ts'
 import type { Part } from '../../../src/core/message.ts'
-import { toCurl } from '../../../src/studio/run/copy/copy-request.ts'
 import { asked, hostileTexts } from '../../support/asked.ts'
 
 /** What `sh` gives `curl`, whose place a function takes. */

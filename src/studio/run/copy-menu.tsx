@@ -1,33 +1,38 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { useCopying } from '../../parts/copy.tsx'
-import { placeAfter } from '../../parts/layout/list-keys.ts'
-import type { OpenedRun } from '../../state/opened-run.ts'
-import type { Studio } from '../../state/studio.ts'
-import { copyAs, type Form } from './copy-as.ts'
+import type { RunTextForm } from '../../core/run.ts'
+import { useCopying } from '../parts/copy.tsx'
+import { placeAfter } from '../parts/layout/list-keys.ts'
+import type { OpenedRun } from '../state/opened-run.ts'
+import type { Studio } from '../state/studio.ts'
 
 interface CopyMenuProps {
   studio: Studio
   opened: OpenedRun
 }
 
+type Form = RunTextForm | 'id' | 'link'
+
 /** A form with keys is taken by them as `copy-…` in the table of keys. */
 const rows: readonly [form: Form, words: string, keys?: string][] = [
   ['curl', 'curl', 'c u'],
-  ['client', 'TypeScript', 'c t'],
-  ['chat', 'useChat in React'],
+  ['typescript', 'TypeScript', 'c t'],
+  ['use-chat', 'useChat in React'],
   ['markdown', 'Markdown for a model', 'c m'],
   ['id', 'id of the run'],
   ['link', 'link', 'c l'],
 ]
 
 /** The run in the form that is needed elsewhere. */
-export function CopyMenu({ studio, opened }: CopyMenuProps): JSX.Element {
+export function CopyMenu({ studio, opened: { runId } }: CopyMenuProps): JSX.Element {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const menu = useRef<HTMLDivElement>(null)
   const { copy, said, forget, dialog } = useCopying()
-  const take = (form: Form) => copy(() => copyAs(form, studio, opened))
+  const take = (form: Form) => {
+    if (form === 'link') copy(location.href)
+    else copy(form === 'id' ? runId : () => studio.client.runs.text(runId, { as: form }))
+  }
   useEffect(() =>
     studio.keys.on(
       Object.fromEntries(rows.flatMap(([form, , keys]) => (keys ? [[`copy-${form}`, () => take(form)]] : []))),

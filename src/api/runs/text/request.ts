@@ -5,10 +5,10 @@ import type { RunDetail } from '../../../wire/run.ts'
 /** What a run was asked, and where. */
 export interface Asked {
   run: Pick<RunDetail, 'entity_id' | 'session_id' | 'parent_run_id' | 'messages'>
-  /** Such as `http://127.0.0.1:8080`. */
-  origin: string
+  /** How clients reach the server, such as `http://127.0.0.1:8080`. */
+  address: string
   prefix: string
-  /** The server asks for a key, which is never in the copy. */
+  /** The server asks for a key, which is never in the text. */
   needsKey: boolean
   /** It was not the first turn of its session. */
   isLater: boolean
@@ -19,9 +19,9 @@ const keyName = 'AGENTSERVE_API_KEY'
 
 /** A command for `sh` that asks the same once more. */
 export function toCurl(asked: Asked): string {
-  const { run, origin, prefix, needsKey } = asked
+  const { run, address, prefix, needsKey } = asked
   const lines = [
-    `curl ${quoted(`${origin}${prefix}/agents/${encodeURIComponent(run.entity_id)}/run`)}`,
+    `curl ${quoted(`${address}${prefix}/agents/${encodeURIComponent(run.entity_id)}/run`)}`,
     `-H 'Content-Type: application/json'`,
     ...(needsKey ? [`-H "Authorization: Bearer $${keyName}"`] : []),
     `-d ${quoted(JSON.stringify(bodyOf(asked)))}`,
@@ -36,9 +36,9 @@ export function quoted(text: string): string {
 
 /** A program with agentserve/client that asks the same once more. */
 export function toTypeScript(asked: Asked): string {
-  const { run, origin, prefix, needsKey } = asked
+  const { run, address, prefix, needsKey } = asked
   const options = [
-    `url: ${literal(origin)}`,
+    `url: ${literal(address)}`,
     ...(prefix === usualPrefix ? [] : [`prefix: ${literal(prefix)}`]),
     ...(needsKey ? [`apiKey: process.env.${keyName}`] : []),
   ]
@@ -52,8 +52,8 @@ await client.close()
 }
 
 /** A part of a page in React that talks to the same agent. */
-export function toUseChat({ run, origin, prefix, needsKey }: Asked): string {
-  const api = `${origin}${prefix}/chat/${encodeURIComponent(run.entity_id)}`
+export function toUseChat({ run, address, prefix, needsKey }: Asked): string {
+  const api = `${address}${prefix}/chat/${encodeURIComponent(run.entity_id)}`
   const key = needsKey ? ` // and the key of the page's user: headers: { Authorization: 'Bearer …' }` : ''
   const imports = ["import { useChat } from '@ai-sdk/react'", "import { DefaultChatTransport } from 'ai'"]
   return `${imports.join('\n')}
