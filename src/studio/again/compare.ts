@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../core/event.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { isJsonObject, type Json, toText } from '../../core/json.ts'
 import type { Cost, EventOf } from '../../core/steps/step.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { RunEvents } from '../state/run/events.ts'
@@ -41,11 +41,6 @@ export function textOf({ parts }: RunEvents): string {
   return parts
     .map((part) => (part.type === 'text' ? part.text : part.type === 'data' ? toText(part.data) : ''))
     .join('')
-}
-
-/** A text as it is, all else as JSON that a person can read. */
-export function toText(value: Json | undefined): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
 }
 
 /** What one thing is in each run. Undefined: this run does not have it. */

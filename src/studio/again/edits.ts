@@ -1,7 +1,6 @@
-import type { Json } from '../../core/json.ts'
+import { type Json, toText } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { searchOf } from '../state/search-of.ts'
-import { toText } from './compare.ts'
 
 export const settings = ['temperature', 'topP', 'topK', 'maxOutputTokens', 'seed'] as const
 

@@ -2,32 +2,28 @@ import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { counted } from '../../core/text/format.ts'
-import type { Shown } from './page.tsx'
 import type { ProjectTests } from './project-tests.ts'
 import { Rebuild } from './rebuild.tsx'
 
-type Rows = readonly { name: string }[]
-
 interface ControlsProps {
   project: ProjectTests
-  shown: Signal<Shown>
-  /** What the filters leave, and which of it is chosen. */
-  rows: Rows
-  picked: Rows
+  /** The filters: `all`, or how a test has to have ended, and a text. */
+  only: Signal<string>
+  text: Signal<string>
+  /** The tests that the filters leave, and which of them are chosen. */
+  names: readonly string[]
+  picked: readonly string[]
 }
 
 /** What is run, and how; what is shown; and how far the run is. */
-export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.Element {
+export function Controls({ project, only, text, names, picked }: ControlsProps): JSX.Element {
   const [mode, setMode] = useState<'replay' | 'scores'>('replay')
   const [times, setTimes] = useState(1)
   const now = project.now.value
   const isRunning = now?.state === 'running'
-  const run = (tests: Rows) => {
-    const names = tests.map(({ name }) => name)
-    void project.run(names, { mode, times })
-  }
+  const run = (some: readonly string[]) => void project.run(some, { mode, times })
   const all = project.tests.value ?? []
-  const isNarrowed = rows.length < all.length
+  const isNarrowed = names.length < all.length
   return (
     <>
       <div class="bar">
@@ -36,8 +32,8 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
             Stop
           </button>
         ) : (
-          <button type="button" class="primary" disabled={rows.length === 0} onClick={() => run(rows)}>
-            {isNarrowed ? `Run the ${rows.length} shown` : 'Run all'}
+          <button type="button" class="primary" disabled={names.length === 0} onClick={() => run(names)}>
+            {isNarrowed ? `Run the ${names.length} shown` : 'Run all'}
           </button>
         )}
         <button type="button" disabled={isRunning || picked.length === 0} onClick={() => run(picked)}>
@@ -61,20 +57,20 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
             <option value="scores">score new answers</option>
           </select>
         </label>
-        <Rebuild project={project} names={(picked.length > 0 ? picked : rows).map(({ name }) => name)} />
+        <Rebuild project={project} names={picked.length > 0 ? picked : names} />
       </div>
       {mode === 'scores' ? <p class="asks">Asks the models, which may cost money.</p> : null}
       <div class="bar">
         <label>
           Show{' '}
           <select
-            value={shown.value.only}
+            value={only.value}
             onChange={({ currentTarget }) => {
-              shown.value = { ...shown.value, only: currentTarget.value as Shown['only'] }
+              only.value = currentTarget.value
             }}
           >
-            {['all', 'failed', 'flaky'].map((only) => (
-              <option key={only}>{only}</option>
+            {['all', 'failed', 'flaky'].map((one) => (
+              <option key={one}>{one}</option>
             ))}
           </select>
         </label>
@@ -83,20 +79,20 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
           <input
             type="search"
             placeholder="name or agent"
-            value={shown.value.text}
+            value={text.value}
             onInput={({ currentTarget }) => {
-              shown.value = { ...shown.value, text: currentTarget.value }
+              text.value = currentTarget.value
             }}
           />
         </label>
         {isRunning ? (
           <span class="more">
-            {now.results.size} of {now.of}
+            {now.of.size} of {now.count}
           </span>
         ) : null}
         <span role="status">{isRunning ? 'Running…' : summaryOf(project)}</span>
         <span class="more">
-          {isNarrowed ? `${rows.length} of ` : ''}
+          {isNarrowed ? `${names.length} of ` : ''}
           {counted(all.length, 'test')}
         </span>
       </div>
@@ -109,12 +105,12 @@ export function Controls({ project, shown, rows, picked }: ControlsProps): JSX.E
 
 function summaryOf({ now: { value: now } }: ProjectTests): string {
   if (now === undefined) return ''
-  const results = [...now.results.values()]
+  const results = [...now.of.values()]
   const flaky = results.filter((result) => result.flaky).length
   const passed = results.filter((result) => result.passed).length
   const updated = results.filter((result) => result.updated).length
   return [
-    now.state === 'stopped' ? `Stopped after ${results.length} of ${now.of}` : '',
+    now.state === 'stopped' ? `Stopped after ${results.length} of ${now.count}` : '',
     `${passed} passed`,
     `${results.length - passed - flaky} failed`,
     flaky > 0 ? `${flaky} flaky` : '',

@@ -6,7 +6,7 @@ import { moveFocus } from '../parts/layout/list-focus.ts'
 import { Moment } from '../parts/moment.tsx'
 import type { Studio } from '../state/studio.ts'
 import { Outcome } from './outcome.tsx'
-import type { KeptResult, ProjectTests } from './project-tests.ts'
+import type { ProjectTests } from './project-tests.ts'
 
 interface GridProps {
   studio: Studio
@@ -22,11 +22,7 @@ const atOnce = 300
 export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.Element {
   const [most, setMost] = useState(atOnce)
   const now = project.now.value
-  const kept = project.kept.value
-  const columns: { mode: string; of: ReadonlyMap<string, KeptResult> }[] = [
-    ...(now === undefined ? [] : [{ mode: now.mode, of: now.results }]),
-    ...kept,
-  ]
+  const { columns } = project
   /** Of the next older run of the same kind that played it. */
   const before = (name: string, column: number) =>
     columns
@@ -57,7 +53,7 @@ export function Grid({ studio, project, rows, chosen, opened }: GridProps): JSX.
             </th>
             <th scope="col">Test</th>
             {now === undefined ? null : <th scope="col">now{now.mode === 'scores' ? ' (scores)' : ''}</th>}
-            {kept.map(({ at, mode, commit, changed }) => (
+            {project.kept.value.map(({ at, mode, commit, changed }) => (
               <th scope="col" key={at}>
                 <Moment at={at} /> {mode === 'scores' ? '(scores) ' : ''}
                 {commit === null ? null : (

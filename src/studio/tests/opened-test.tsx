@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import { toText } from '../../core/json.ts'
 import { counted, formatMs, formatScore } from '../../core/text/format.ts'
 import { Diff } from '../parts/diff.tsx'
 import { useFocusOfHidden } from '../parts/take-focus.ts'
@@ -20,7 +21,7 @@ export function OpenedTest({ studio, project, name }: OpenedProps): JSX.Element 
   useFocusOfHidden(title)
   const test = project.tests.value?.find((one) => one.name === name)
   const now = project.now.value
-  const result = now?.results.get(name)
+  const result = now?.of.get(name)
   return (
     <section class="tests-side" aria-label={`Test ${name}`}>
       <header class="bar">
@@ -77,18 +78,16 @@ function Details({ result }: { result: TestResult }): JSX.Element {
         {outcomeOf(result)} · {formatMs(duration_ms)}
         {updated ? ' · rebuilt' : ''}
       </p>
-      {problem === null ? null : (
-        <p class="failure" dir="auto">
-          {problem}
-        </p>
-      )}
+      <p class="failure" dir="auto">
+        {problem}
+      </p>
       {differences.map(({ turn, what, expected, actual }, place) => {
         const title = `Turn ${turn}: ${what.replace('_', ' ')}`
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: differences have nothing but their place
           <section key={place} aria-label={title}>
             <h4>{title}</h4>
-            <Diff before={asText(expected)} after={asText(actual)} />
+            <Diff before={toText(expected)} after={toText(actual)} />
           </section>
         )
       })}
@@ -129,8 +128,4 @@ function Details({ result }: { result: TestResult }): JSX.Element {
       </ul>
     </>
   )
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -4,7 +4,9 @@ import { Icon } from '../parts/icon.tsx'
 import type { KeptResult } from './project-tests.ts'
 
 /** `flaky 2 of 3` when it passed some of the times. */
-export function outcomeOf({ passed, flaky, passes, times }: KeptResult): 'passed' | 'failed' | `flaky ${string}` {
+export function outcomeOf(result: KeptResult | undefined): string {
+  if (result === undefined) return '–'
+  const { passed, flaky, passes, times } = result
   return flaky ? `flaky ${passes} of ${times}` : passed ? 'passed' : 'failed'
 }
 
@@ -16,8 +18,8 @@ interface OutcomeProps {
 
 /** A cell of the grid: shape and words, the score, how the tokens changed, and the cost. */
 export function Outcome({ result, before }: OutcomeProps): JSX.Element {
-  if (result === undefined) return <span class="more">–</span>
   const outcome = outcomeOf(result)
+  if (result === undefined) return <span class="more">{outcome}</span>
   const kind = result.flaky ? 'input_required' : result.passed ? 'completed' : 'failed'
   return (
     <>
@@ -30,13 +32,17 @@ export function Outcome({ result, before }: OutcomeProps): JSX.Element {
   )
 }
 
-function factsOf({ score, usage, cost, times }: KeptResult, before: KeptResult | undefined): string {
-  const tokens = (usage?.total_tokens ?? 0) / times - (before?.usage?.total_tokens ?? 0) / (before?.times ?? 1)
-  const isKnown = usage !== null && before !== undefined && before.usage !== null
-  const change = Math.round(tokens)
+/** Of one of the times that it was played; no number when that is not known. */
+function tokensOf(result: KeptResult | undefined): number {
+  return Number(result?.usage?.total_tokens) / Number(result?.times)
+}
+
+function factsOf(result: KeptResult, before: KeptResult | undefined): string {
+  const { score, cost } = result
+  const change = Math.round(tokensOf(result) - tokensOf(before))
   return [
     score === null ? '' : formatScore(score),
-    !isKnown || change === 0 ? '' : `${change > 0 ? '+' : '−'}${formatCount(Math.abs(change))} tok`,
+    change ? `${change > 0 ? '+' : '−'}${formatCount(Math.abs(change))} tok` : '',
     cost === null ? '' : formatCost(cost),
   ]
     .filter((fact) => fact !== '')

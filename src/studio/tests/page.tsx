@@ -5,19 +5,15 @@ import type { Studio } from '../state/studio.ts'
 import { Controls } from './controls.tsx'
 import { Grid } from './grid.tsx'
 import { OpenedTest } from './opened-test.tsx'
+import { outcomeOf } from './outcome.tsx'
 import { type KeptResult, type ProjectTests, testsOf } from './project-tests.ts'
-
-/** The filters above the grid. */
-export interface Shown {
-  only: 'all' | 'failed' | 'flaky'
-  text: string
-}
 
 /** The saved conversations of the project as a grid: what each came to in the run of now and in the last ones. */
 export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
   const address = studio.address.value
   const project = testsOf(studio.client)
-  const shown = useSignal<Shown>({ only: 'all', text: '' })
+  const only = useSignal('all')
+  const text = useSignal('')
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   useEffect(() => {
     void project.read()
@@ -42,16 +38,17 @@ export function TestsPage({ studio }: { studio: Studio }): JSX.Element | null {
     )
   const rows = tests.filter(
     ({ name, entity }) =>
-      `${name} ${entity ?? ''}`.toLowerCase().includes(shown.value.text.toLowerCase()) &&
-      fits(shown.value.only, lastOf(project, name)),
+      `${name} ${entity ?? ''}`.toLowerCase().includes(text.value.toLowerCase()) &&
+      (only.value === 'all' || outcomeOf(lastOf(project, name)).startsWith(only.value)),
   )
-  const picked = rows.filter(({ name }) => chosen.value.has(name))
+  const names = rows.map(({ name }) => name)
+  const picked = names.filter((name) => chosen.value.has(name))
   return (
     <div class="tests" data-depth={address.name === undefined ? 'list' : 'test'}>
       <h2 class="hidden">Tests</h2>
       <div class="tests-main">
         <ConfigState studio={studio} />
-        <Controls project={project} shown={shown} rows={rows} picked={picked} />
+        <Controls project={project} only={only} text={text} names={names} picked={picked} />
         <Grid studio={studio} project={project} rows={rows} chosen={chosen} opened={address.name} />
       </div>
       {address.name === undefined ? null : (
@@ -74,10 +71,6 @@ function ConfigState({ studio }: { studio: Studio }): JSX.Element {
 }
 
 /** What it came to when it was played last. */
-function lastOf({ now, kept }: ProjectTests, name: string): KeptResult | undefined {
-  return now.value?.results.get(name) ?? kept.value.find(({ of }) => of.has(name))?.of.get(name)
-}
-
-function fits(only: Shown['only'], result: KeptResult | undefined): boolean {
-  return only === 'all' || (only === 'flaky' ? result?.flaky === true : result?.passed === false && !result.flaky)
+function lastOf({ columns }: ProjectTests, name: string): KeptResult | undefined {
+  return columns.find(({ of }) => of.has(name))?.of.get(name)
 }

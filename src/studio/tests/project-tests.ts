@@ -1,4 +1,4 @@
-import { batch, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { TestsClient } from '../../client/tests.ts'
 import type { KeptTestRuns, ProjectTest, RunTestsRequest, TestEvent } from '../../wire/saved-test.ts'
@@ -12,8 +12,8 @@ export type TestResult = Extract<TestEvent, { type: 'result' }>
 export interface TestRun {
   mode: KeptRun['mode']
   /** How many tests it plays. */
-  of: number
-  results: ReadonlyMap<string, TestResult>
+  count: number
+  of: ReadonlyMap<string, TestResult>
   state: 'running' | 'ended' | 'stopped' | 'failed'
 }
 
@@ -34,6 +34,12 @@ export class ProjectTests {
 
   constructor(client: TestsClient) {
     this.#client = client
+  }
+
+  /** The run of now, and those before it. */
+  get columns(): readonly { mode: KeptRun['mode']; of: ReadonlyMap<string, KeptResult> }[] {
+    const now = this.now.value
+    return now === undefined ? this.kept.value : [now, ...this.kept.value]
   }
 
   get isRunning(): boolean {
@@ -57,7 +63,7 @@ export class ProjectTests {
     const results = new Map<string, TestResult>()
     const before = this.now.value
     const tell = (state: TestRun['state']) => {
-      this.now.value = { mode: how.mode ?? 'replay', of: names.length, results: new Map(results), state }
+      this.now.value = { mode: how.mode ?? 'replay', count: names.length, of: new Map(results), state }
     }
     this.error.value = ''
     tell('running')
@@ -76,15 +82,13 @@ export class ProjectTests {
       tell('ended')
       await this.#readTests()
     } catch (error) {
-      batch(() => {
-        if (running.signal.aborted) tell('stopped')
-        else {
-          // Nothing of it was played: what was there before stays.
-          if (results.size === 0) this.now.value = before
-          else tell('failed')
-          this.error.value = messageOf(error)
-        }
-      })
+      if (running.signal.aborted) tell('stopped')
+      else {
+        // Nothing of it was played: what was there before stays.
+        if (results.size === 0) this.now.value = before
+        else tell('failed')
+        this.error.value = messageOf(error)
+      }
     }
   }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { RunEvent } from '../../../core/event.ts'
-import type { Json } from '../../../core/json.ts'
+import { type Json, toText } from '../../../core/json.ts'
 import type { Part } from '../../../core/message.ts'
 import { decisionIn } from '../../../core/steps/facts.ts'
 import type { EventOf, Step } from '../../../core/steps/step.ts'
@@ -120,11 +120,7 @@ function Side({ name, value = null }: { name: string; value: Json | undefined })
   return (
     <section aria-label={name}>
       <h3>
-        {name}{' '}
-        <CopyButton
-          text={() => (typeof value === 'string' ? value : JSON.stringify(value, undefined, 2))}
-          label={`Copy the ${name.toLowerCase()}`}
-        />
+        {name} <CopyButton text={() => toText(value)} label={`Copy the ${name.toLowerCase()}`} />
       </h3>
       <JsonTree value={value} />
     </section>
