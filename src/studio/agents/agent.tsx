@@ -20,7 +20,7 @@ interface AgentViewProps {
   agent: Agent
 }
 
-/** How it is set up, as far as the key may know, and its sessions. */
+/** How it is set up, as far as the key may know, and its sessions. The graph has the members of a team. */
 export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Element {
   const { id, kind, name, description, config } = agent
   const heading = useRef<HTMLHeadingElement>(null)
@@ -34,16 +34,15 @@ export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Elemen
         <span class="more">{kind}</span>
         <a href={studio.urlOf({ page: 'chats', filter: { agent: id } })}>New chat</a>
       </div>
-      {description === null ? null : <p dir="auto">{description}</p>}
-      {opened.error.value === '' ? null : <p role="alert">{opened.error.value}</p>}
+      {description && <p dir="auto">{description}</p>}
       <dl class="facts">
         <Fact name="Id">
           {id} <CopyButton text={id} label="Copy the id" />
         </Fact>
         <Fact name="Model">{modelOf(agent)}</Fact>
-        {config === undefined ? null : <Facts studio={studio} config={config} />}
+        {config && <Facts studio={studio} config={config} />}
       </dl>
-      {config === undefined || config.instructions === null ? null : (
+      {config?.instructions && (
         <>
           <h4>Instructions</h4>
           <pre class="boxed instructions" dir="auto">
@@ -52,7 +51,8 @@ export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Elemen
         </>
       )}
       <Tools tools={config?.tools ?? agent.tools} />
-      {config === undefined ? null : <Schemas config={config} />}
+      {config?.input_schema && <JsonTree name="input schema" value={config.input_schema as Json} open />}
+      {config?.output_schema && <JsonTree name="output schema" value={config.output_schema as Json} open />}
       <Schedules studio={studio} agentId={id} />
       <SessionsOf studio={studio} opened={opened} agent={agent} />
     </section>
@@ -60,39 +60,19 @@ export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Elemen
 }
 
 function Facts({ studio, config }: { studio: Studio; config: AgentConfig }): JSX.Element {
-  const { fallback_models: fallbacks, knowledge, memory, guardrails, hooks, members, mode, source, version } = config
-  const agents = studio.agents.value
+  const { knowledge, memory, source } = config
   return (
     <>
-      <Fact name="Fallback models">{inOneLine(fallbacks)}</Fact>
-      <Fact name="Mode">{mode}</Fact>
-      <Fact name="Members">
-        {members.length === 0 ? null : (
-          <ul class="plain">
-            {[...new Set(members)].map((member) => (
-              <li key={member}>
-                {agents.some(({ id }) => id === member) ? (
-                  <a class="row-link" href={studio.urlOf({ page: 'agents', agentId: member })}>
-                    {member}
-                  </a>
-                ) : (
-                  member
-                )}
-              </li>
-            ))}
-          </ul>
-        )}
-      </Fact>
-      <Fact name="Knowledge">
-        {knowledge === null ? null : <KnowledgeFact studio={studio} knowledge={knowledge} />}
-      </Fact>
-      <Fact name="Memory">{memory === null ? null : memoryOf(memory)}</Fact>
-      <Fact name="Guardrails">{guardrailsOf(guardrails)}</Fact>
-      <Fact name="Hooks">{inOneLine(hooks)}</Fact>
+      <Fact name="Fallback models">{config.fallback_models.join(', ')}</Fact>
+      <Fact name="Mode">{config.mode}</Fact>
+      <Fact name="Knowledge">{knowledge && <KnowledgeFact studio={studio} knowledge={knowledge} />}</Fact>
+      <Fact name="Memory">{memory && memoryOf(memory)}</Fact>
+      <Fact name="Guardrails">{guardrailsOf(config.guardrails)}</Fact>
+      <Fact name="Hooks">{config.hooks.join(', ')}</Fact>
       <Fact name="Source">
-        {source === null ? null : <code>{source.line === null ? source.file : `${source.file}:${source.line}`}</code>}
+        {source && <code>{source.line === null ? source.file : `${source.file}:${source.line}`}</code>}
       </Fact>
-      <Fact name="Version">{version === null ? null : <code>{version}</code>}</Fact>
+      <Fact name="Version">{config.version && <code>{config.version}</code>}</Fact>
     </>
   )
 }
@@ -117,15 +97,6 @@ function KnowledgeFact({ studio, knowledge }: { studio: Studio; knowledge: NonNu
   )
 }
 
-function Schemas({ config: { output_schema: output, input_schema: input } }: { config: AgentConfig }): JSX.Element {
-  return (
-    <>
-      {input === null ? null : <JsonTree name="input schema" value={input as Json} open />}
-      {output === null ? null : <JsonTree name="output schema" value={output as Json} open />}
-    </>
-  )
-}
-
 function SessionsOf({ studio, opened, agent }: AgentViewProps): JSX.Element | null {
   const sessions = opened.sessions.value
   if (sessions === undefined) return null
@@ -141,7 +112,7 @@ function SessionsOf({ studio, opened, agent }: AgentViewProps): JSX.Element | nu
               <a href={studio.urlOf({ page: 'chats', sessionId, filter: { agent: agent.id } })} dir="auto">
                 {name ?? title ?? sessionId}
               </a>{' '}
-              {status === null ? null : <Status status={status} short />} <Moment at={updated_at} />
+              {status && <Status status={status} short />} <Moment at={updated_at} />
             </li>
           ))}
         </ul>
@@ -165,7 +136,7 @@ function memoryOf({ runs, tokens, summary, user }: NonNullable<AgentConfig['memo
 }
 
 function guardrailsOf({ input, output }: AgentConfig['guardrails']): string {
-  return inOneLine([...input.map((name) => `input: ${name}`), ...output.map((name) => `output: ${name}`)])
+  return [...input.map((name) => `input: ${name}`), ...output.map((name) => `output: ${name}`)].join(', ')
 }
 
 function inOneLine(facts: readonly (string | number | false | null | undefined)[]): string {

@@ -1,19 +1,14 @@
 import { batch, signal } from '@preact/signals'
-import type { PageClient } from '../../client/page.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
+import { Latest } from '../state/latest.ts'
 import { hasStatus, messageOf } from '../state/message-of.ts'
+import type { Studio } from '../state/studio.ts'
 
 const sessionCount = 10
-
-/** What the key may read besides the agent itself. */
-interface MayRead {
-  config: boolean
-  sessions: boolean
-}
 
 export interface LastRun {
   run: Run
@@ -23,100 +18,85 @@ export interface LastRun {
 /** An agent, team or workflow that is looked at, with its newest sessions and, of a workflow, its last run. */
 export class OpenedAgent {
   readonly agentId: string
+  /** Undefined: it is not read yet, or not there any more. */
   readonly agent = signal<Agent | undefined>(undefined)
-  readonly state = signal<'loading' | 'ready' | 'gone' | 'failed'>('loading')
   readonly error = signal('')
   readonly sessions = signal<readonly SessionHead[] | undefined>(undefined)
   /** Null: it never ran. Undefined: not known. */
   readonly lastRun = signal<LastRun | null | undefined>(undefined)
-  readonly #client: PageClient
-  readonly #may: MayRead
-  readonly #closing = new AbortController()
-  #isReading = false
-  /** Something ran while they were read. */
-  #isOld = false
+  readonly #studio: Studio
+  readonly #reading = new Latest()
+  readonly #readingRuns = new Latest()
 
-  constructor(client: PageClient, agentId: string, may: MayRead) {
-    this.#client = client
+  constructor(studio: Studio, agentId: string) {
+    this.#studio = studio
     this.agentId = agentId
-    this.#may = may
   }
 
   /** Also after a reload of the config. */
-  async read(): Promise<void> {
-    const { signal } = this.#closing
-    const { agents } = this.#client
-    try {
-      const agent = this.#may.config
-        ? await agents.get(this.agentId, { include: 'config', signal })
-        : await agents.get(this.agentId, { signal })
-      const isFirst = this.agent.value === undefined
-      batch(() => {
+  read(): void {
+    const { client } = this.#studio
+    const include = this.#studio.can('config') && { include: 'config' as const }
+    this.#reading.read(
+      (signal) => client.agents.get(this.agentId, { ...include, signal }),
+      (agent) => {
+        const isFirst = this.agent.value === undefined
         this.agent.value = agent
-        this.state.value = 'ready'
         this.error.value = ''
-      })
-      if (isFirst) await this.#readRuns(agent)
-    } catch (error) {
-      if (signal.aborted) return
-      batch(() => {
+        if (isFirst) this.#readRuns()
+      },
+      (error) => {
         this.error.value = messageOf(error)
-        const isGone = hasStatus(error, 404)
-        this.state.value = isGone ? 'gone' : 'failed'
-      })
-    }
+        if (hasStatus(error, 404)) this.agent.value = undefined
+      },
+    )
   }
 
   receive(events: readonly LiveEvent[]): void {
-    const agent = this.agent.value
-    if (agent === undefined) return
     const isOld = events.some(
       (event) => event.type === 'reset' || (event.type === 'run' && event.run.entity_id === this.agentId),
     )
-    if (isOld) void this.#readRuns(agent)
+    if (isOld) this.#readingRuns.soon(() => this.#readRuns())
   }
 
   close(): void {
-    this.#closing.abort()
+    this.#reading.stop()
+    this.#readingRuns.stop()
   }
 
-  async #readRuns(agent: Agent): Promise<void> {
-    const { kind } = agent
-    if (!this.#may.sessions) return
-    this.#isOld = this.#isReading
-    if (this.#isReading) return
-    this.#isReading = true
-    const { signal } = this.#closing
-    try {
-      const [sessions, lastRun] = await Promise.all([
-        this.#client.sessions.list({ view: 'head', [`${kind}_id`]: this.agentId }, { limit: sessionCount, signal }),
-        kind === 'workflow' ? this.#readLastRun() : undefined,
-      ])
-      batch(() => {
-        this.sessions.value = sessions.sessions
-        this.lastRun.value = lastRun
-      })
-    } catch (error) {
-      if (!signal.aborted) this.error.value = messageOf(error)
-    } finally {
-      this.#isReading = false
-    }
-    if (this.#isOld && !signal.aborted) await this.#readRuns(agent)
+  #readRuns(): void {
+    const kind = this.agent.value?.kind
+    if (kind === undefined || !this.#studio.may('sessions')) return
+    const { sessions } = this.#studio.client
+    this.#readingRuns.read(
+      (signal) =>
+        Promise.all([
+          sessions.list({ view: 'head', [`${kind}_id`]: this.agentId }, { limit: sessionCount, signal }),
+          kind === 'workflow' ? this.#readLastRun(signal) : undefined,
+        ]),
+      ([{ sessions }, lastRun]) =>
+        batch(() => {
+          this.sessions.value = sessions
+          this.lastRun.value = lastRun
+        }),
+      (error) => {
+        this.error.value = messageOf(error)
+      },
+    )
   }
 
-  async #readLastRun(): Promise<LastRun | null> {
-    const { signal } = this.#closing
-    const { runs } = await this.#client.runs.list({ agent_id: this.agentId }, { limit: 1, signal })
-    const [run] = runs
+  async #readLastRun(signal: AbortSignal): Promise<LastRun | null> {
+    const { runs } = this.#studio.client
+    const [run] = (await runs.list({ agent_id: this.agentId }, { limit: 1, signal })).runs
     if (run === undefined) return null
+    const { run_id: runId, status } = run
     const known = this.lastRun.value
-    const isSame = known?.run.run_id === run.run_id && known.run.status === run.status
-    if (isSame && run.status !== 'input_required') return known
+    const isSame = known?.run.run_id === runId && known.run.status === status
+    if (isSame && status !== 'input_required') return known
     // What a run under way still does comes with its next change: its stream would not end.
-    const isOver = run.status !== 'running' && run.status !== 'queued'
+    const isOver = status !== 'running' && status !== 'queued'
     const events: RunEvent[] = []
-    if (isOver)
-      for await (const event of await this.#client.runs.events(run.run_id, { signal })) events.push(event as RunEvent)
+    if (isOver) for await (const event of await runs.events(runId, { signal })) events.push(event as RunEvent)
     return { run, events }
   }
 }

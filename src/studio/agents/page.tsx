@@ -5,7 +5,7 @@ import { useListening } from '../state/listening.ts'
 import type { Studio } from '../state/studio.ts'
 import { AgentView } from './agent.tsx'
 import { OpenedAgent } from './opened-agent.ts'
-import { BackToAgents, Picture } from './picture.tsx'
+import { Picture } from './picture.tsx'
 
 const kinds = ['agent', 'team', 'workflow'] as const
 
@@ -70,37 +70,28 @@ function Names({ studio, agentId }: { studio: Studio; agentId: string | undefine
 }
 
 function Opened({ studio, agentId }: { studio: Studio; agentId: string }): JSX.Element {
-  const [opened] = useState(
-    () =>
-      new OpenedAgent(studio.client, agentId, {
-        config: studio.can('config'),
-        sessions: studio.may('sessions'),
-      }),
-  )
+  const [opened] = useState(() => new OpenedAgent(studio, agentId))
   const agents = studio.agents.value
   // biome-ignore lint/correctness/useExhaustiveDependencies: after a reload there are other agents
-  useEffect(() => {
-    void opened.read()
-  }, [opened, agents])
+  useEffect(() => opened.read(), [opened, agents])
   useListening(studio, opened)
 
   const agent = opened.agent.value
-  const state = opened.state.value
-  if (state === 'gone' || agent === undefined)
-    return (
-      <div class="library-main">
-        <BackToAgents studio={studio} />
-        {state === 'loading' ? (
-          <p class="more appears">Reading…</p>
-        ) : (
-          <p role="alert">{state === 'gone' ? `There is no agent ${agentId}.` : opened.error.value}</p>
-        )}
-      </div>
-    )
+  const error = opened.error.value
   return (
     <>
-      <Picture studio={studio} opened={opened} agent={agent} />
-      <AgentView studio={studio} opened={opened} agent={agent} />
+      <section class="library-main" aria-label="Graph">
+        <a class="back" href={studio.urlOf({ page: 'agents' })}>
+          Back to the agents
+        </a>
+        {error && <p role="alert">{error}</p>}
+        {agent ? (
+          <Picture studio={studio} opened={opened} agent={agent} />
+        ) : error ? null : (
+          <p class="more appears">Reading…</p>
+        )}
+      </section>
+      {agent && <AgentView studio={studio} opened={opened} agent={agent} />}
     </>
   )
 }

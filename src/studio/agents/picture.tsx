@@ -31,22 +31,12 @@ export function Picture({ studio, opened, agent }: PictureProps): JSX.Element {
     )
   }, [studio, agent, agents, last, mayKnow])
   return (
-    <section class="library-main" aria-label="Graph">
-      <BackToAgents studio={studio} />
-      {agent.kind === 'workflow' ? <AboutRun studio={studio} last={last} /> : null}
-      {graph === undefined || graph.nodes.length < 2 ? null : (
+    <>
+      {agent.kind === 'workflow' && <AboutRun studio={studio} last={last} />}
+      {graph && graph.nodes.length > 1 && (
         <Graph nodes={graph.nodes} edges={graph.edges} label={`Graph of ${agent.id}`} />
       )}
-    </section>
-  )
-}
-
-/** On narrow screens, where the list is not beside it. */
-export function BackToAgents({ studio }: { studio: Studio }): JSX.Element {
-  return (
-    <a class="back" href={studio.urlOf({ page: 'agents' })}>
-      Back to the agents
-    </a>
+    </>
   )
 }
 

@@ -22,3 +22,12 @@ export function LongText({ text: given, cut = first }: { text: string; cut?: num
     </>
   )
 }
+
+/** A text of any length, as it was said. */
+export function Said({ text }: { text: string }): JSX.Element {
+  return (
+    <pre class="said" dir="auto">
+      <LongText text={text} />
+    </pre>
+  )
+}

@@ -278,7 +278,10 @@ test('a workflow shows its last run as soon as it has one, and how it goes on', 
 test('an agent that is not there is told so', async () => {
   const { page, ...visited } = await open('/studio/agents/nobody')
   await page.getByText('There is no agent').waitFor()
-  expect(await treeOf(page.locator('.library-main'))).toMatchInlineSnapshot(`"- alert: There is no agent nobody."`)
+  expect(await treeOf(page.locator('.library-main'))).toMatchInlineSnapshot(`
+    "- region "Graph":
+      - alert: There is no agent 'nobody'."
+  `)
   expect(await lookAt(page)).toEqual([])
   const { errors, ...rest } = await visited.end()
   expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)

@@ -8,7 +8,7 @@ import { formatBytes } from '../../../core/text/format.ts'
 import { answerTo } from '../../../core/waiting.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import { LongText } from '../../parts/long-text.tsx'
+import { LongText, Said } from '../../parts/long-text.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import type { RunEvents } from '../../state/run/events.ts'
 
@@ -19,31 +19,18 @@ interface GaveProps {
 
 /** What came of a step. */
 export function Gave({ step, events }: GaveProps): JSX.Element {
-  if (step.kind === 'model') return <CallGave call={step} />
+  const { kind } = step
   const own = events.of(step)
-  if (step.kind === 'tool') return <ToolGave events={own} />
+  const isOver = step.endMs !== undefined
+  if (kind === 'tool') return <ToolGave events={own} />
   return (
     <>
-      {step.kind === 'run' ? <Answer parts={events.parts} reasoning="" isOver={step.endMs !== undefined} /> : null}
+      {kind === 'model' && <Answer {...step} isOver={isOver} />}
+      {kind === 'run' && <Answer parts={events.parts} isOver={isOver} />}
       {own.map((event) => (
         <EventGave key={event.seq} event={event} asked={own[0]} />
       ))}
-      {step.kind === 'step' && step.endMs === undefined ? <p class="about">Nothing yet.</p> : null}
-    </>
-  )
-}
-
-function CallGave({ call }: { call: Step }): JSX.Element {
-  return (
-    <>
-      <Answer
-        parts={call.parts}
-        reasoning={call.reasoning}
-        isOver={call.endMs !== undefined || call.toolCalls.length > 0}
-      />
-      {call.toolCalls.map(({ seq, name, input }) => (
-        <JsonTree key={seq} name={`calls ${name}`} value={input} open />
-      ))}
+      {kind === 'step' && !isOver && <p class="about">Nothing yet.</p>}
     </>
   )
 }
@@ -51,29 +38,29 @@ function CallGave({ call }: { call: Step }): JSX.Element {
 /** Longer texts are not read as Markdown. */
 const longest = 100_000
 
-function Answer({
-  parts,
-  reasoning,
-  isOver,
-}: {
+interface AnswerProps extends Partial<Pick<Step, 'reasoning' | 'toolCalls'>> {
   parts: readonly Part[]
-  reasoning: string
   isOver: boolean
-}): JSX.Element {
+}
+
+function Answer({ parts, reasoning = '', toolCalls = [], isOver }: AnswerProps): JSX.Element {
   return (
     <>
-      {reasoning === '' ? null : (
+      {reasoning && (
         <details class="reasoning">
           <summary>Reasoning</summary>
-          <pre class="said" dir="auto">
-            <LongText text={reasoning} />
-          </pre>
+          <Said text={reasoning} />
         </details>
       )}
-      {parts.length > 0 || reasoning !== '' ? null : <p class="about">{isOver ? 'No text.' : 'Nothing yet.'}</p>}
+      {parts.length === 0 && !reasoning && (
+        <p class="about">{isOver || toolCalls.length > 0 ? 'No text.' : 'Nothing yet.'}</p>
+      )}
       {parts.map((part, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
         <AnswerPart key={place} part={part} />
+      ))}
+      {toolCalls.map(({ seq, name, input }) => (
+        <JsonTree key={seq} name={`calls ${name}`} value={input} open />
       ))}
     </>
   )
@@ -81,14 +68,8 @@ function Answer({
 
 function AnswerPart({ part }: { part: Part }): JSX.Element {
   if (part.type === 'data') return <JsonTree name="structured output" value={part.data} open />
-  if (part.type === 'text') {
-    if (part.text.length <= longest) return <Markdown text={part.text} />
-    return (
-      <pre class="said" dir="auto">
-        <LongText text={part.text} />
-      </pre>
-    )
-  }
+  if (part.type === 'text')
+    return part.text.length > longest ? <Said text={part.text} /> : <Markdown text={part.text} />
   const { name = 'file', media_type, size } = part
   return (
     <p class="file" dir="auto">
@@ -105,12 +86,12 @@ function ToolGave({ events }: { events: readonly RunEvent[] }): JSX.Element {
   return (
     <div class="sides">
       <Side name="Input" value={call?.input} />
-      {result !== undefined ? (
+      {result ? (
         <Result {...result} />
-      ) : progress === undefined ? (
-        <p class="about">Nothing yet.</p>
-      ) : (
+      ) : progress ? (
         <Side name="So far" value={progress.output} />
+      ) : (
+        <p class="about">Nothing yet.</p>
       )}
     </div>
   )

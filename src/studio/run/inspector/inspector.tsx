@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import { Fragment, type JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Json } from '../../../core/json.ts'
@@ -32,32 +32,33 @@ interface InspectorProps {
 export function Inspector(props: InspectorProps): JSX.Element {
   const { studio, runId, events, step, onView, onEvents } = props
   const mayPrompts = studio.can('prompts')
-  const { number = 0, searches } = step
-  const call = events.calls[number - 1]
-  const before = events.calls[number - 2]
-  const isOver = step.endMs !== undefined
-  const told = useTold(studio.client, mayPrompts && call !== undefined ? runId : undefined, call, before, isOver)
-  const tabs = tabsOf(step, mayPrompts, searches.length > 0)
+  const { kind, number = 0, searches } = step
+  const isCall = kind === 'model'
+  const callId = isCall && mayPrompts ? step.callId : undefined
+  const told = useTold(studio.client, runId, callId, events.calls[number - 2], step.endMs !== undefined)
+  const tabs = views.filter((view) => {
+    if (view === 'passages') return searches.length > 0
+    if (view === 'gave') return kind !== 'search'
+    return view === 'raw' || (isCall && mayPrompts)
+  })
   const view = tabs.find((one) => one === props.view) ?? tabs[0] ?? 'raw'
-  const shownTabs = tabs.join()
-  useEffect(
-    () =>
-      studio.keys.on({
-        tab: (key) => {
-          const tab = shownTabs.split(',')[Number(key) - 1] as View | undefined
-          if (tab !== undefined) onView(tab)
-        },
-      }),
-    [studio, shownTabs, onView],
+  // Each time: there may be other tabs.
+  useEffect(() =>
+    studio.keys.on({
+      tab: (key) => {
+        const tab = tabs[Number(key) - 1]
+        if (tab !== undefined) onView(tab)
+      },
+    }),
   )
   return (
-    <section class="inspector" aria-label={`${step.kind}: ${step.label}`}>
+    <section class="inspector" aria-label={`${kind}: ${step.label}`}>
       <p class="facts">{factsOf(step, events).join(' · ')}</p>
-      {call !== undefined && !mayPrompts ? (
+      {isCall && !mayPrompts && (
         <p class="about">
           Prompt, tools and settings are for keys with the scope <code>prompts</code>.
         </p>
-      ) : null}
+      )}
       <Tabs
         label="What to show of the step"
         tabs={tabs}
@@ -65,76 +66,66 @@ export function Inspector(props: InspectorProps): JSX.Element {
         onChoose={onView}
         wordsOf={(tab) => wordsOf(tab, searches, told)}
       >
-        {view === 'raw' ? (
-          <Raw key={step.seq} events={events.of(step)} />
-        ) : view === 'passages' ? (
-          <Passages key={step.seq} studio={studio} runId={runId} searches={searches} events={events} />
-        ) : view === 'gave' || call === undefined ? (
-          <Gave key={step.seq} step={step} events={events} />
-        ) : (
-          <OfCall key={step.seq} view={view} told={told} record={call} onEvents={onEvents} />
-        )}
+        <Fragment key={step.seq}>
+          {view === 'raw' ? (
+            <Raw events={events.of(step)} />
+          ) : view === 'passages' ? (
+            <Passages studio={studio} runId={runId} searches={searches} events={events} />
+          ) : view === 'gave' ? (
+            <Gave step={step} events={events} />
+          ) : (
+            <OfCall view={view} told={told} step={step} onEvents={onEvents} />
+          )}
+        </Fragment>
       </Tabs>
     </section>
   )
 }
 
-function tabsOf({ kind }: Step, mayPrompts: boolean, hasPassages: boolean): View[] {
-  const shown: View[] = ['raw']
-  if (hasPassages) shown.push('passages')
-  if (kind !== 'search') shown.push('gave')
-  if (kind === 'model' && mayPrompts) shown.push('prompt', 'tools', 'settings')
-  return views.filter((view) => shown.includes(view))
-}
-
 function wordsOf(view: View, searches: readonly EventOf<'retrieval'>[], told: Told): string {
   const name = view[0]?.toUpperCase() + view.slice(1)
   if (view === 'passages') return `${name} ${searches.reduce((sum, { results }) => sum + results.length, 0)}`
-  if (view !== 'tools' || told === undefined || 'error' in told || told.call.messages === null) return name
-  return `${name} ${Array.isArray(told.call.tools) ? told.call.tools.length : 0}`
+  const call = told.value?.call
+  if (view !== 'tools' || !call?.messages) return name
+  return `${name} ${Array.isArray(call.tools) ? call.tools.length : 0}`
 }
 
 interface OfCallProps {
   view: View
   told: Told
-  record: Step
+  step: Step
   onEvents: () => void
 }
 
-function OfCall({ view, told, record, onEvents }: OfCallProps): JSX.Element {
-  if (told === undefined) return <p class="about appears">Reading…</p>
-  if ('error' in told) return <p role="alert">{told.error}</p>
-  const { call, before } = told
+function OfCall({ view, told: { value, error }, step, onEvents }: OfCallProps): JSX.Element {
+  if (value === undefined) return error ? <p role="alert">{error}</p> : <p class="about appears">Reading…</p>
+  const { call, before } = value
   // Tools and settings are told by the same record.
-  if (!Array.isArray(call.messages)) return <Unknown onEvents={onEvents} />
-  if (view === 'tools') return <ToldTools tools={call.tools} calls={record.toolCalls} />
+  if (!Array.isArray(call.messages))
+    return (
+      <p>
+        Some messages of the prompt are gone. What the record has of the call is among the{' '}
+        <button type="button" onClick={onEvents}>
+          events of the run
+        </button>
+        .
+      </p>
+    )
+  if (view === 'tools') return <ToldTools tools={call.tools} calls={step.toolCalls} />
   if (view === 'settings') return <Settings call={call} />
-  return <Prompt messages={call.messages} before={before} number={record.number ?? 0} />
-}
-
-function Unknown({ onEvents }: { onEvents: () => void }): JSX.Element {
-  return (
-    <p>
-      Some messages of the prompt are gone. What the record has of the call is among the{' '}
-      <button type="button" onClick={onEvents}>
-        events of the run
-      </button>
-      .
-    </p>
-  )
+  return <Prompt messages={call.messages} before={before} number={step.number ?? 0} />
 }
 
 const atOnce = 100
 
 function Raw({ events }: { events: readonly RunEvent[] }): JSX.Element {
-  const shown = events.slice(0, atOnce)
   return (
     <>
       <CopyButton text={() => JSON.stringify(events, undefined, 2)} label="Copy the events as JSON" />
-      {shown.map((event) => (
+      {events.slice(0, atOnce).map((event) => (
         <JsonTree key={event.seq} name={`${event.seq} ${event.type}`} value={event as unknown as Json} />
       ))}
-      {events.length > shown.length ? <p class="about">and {events.length - shown.length} more</p> : null}
+      {events.length > atOnce && <p class="about">and {events.length - atOnce} more</p>}
     </>
   )
 }

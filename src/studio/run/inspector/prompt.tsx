@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { isJsonObject, type Json } from '../../../core/json.ts'
-import { formatBytes, formatCount } from '../../../core/text/format.ts'
+import { counted, formatBytes } from '../../../core/text/format.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import { LongText } from '../../parts/long-text.tsx'
+import { Said } from '../../parts/long-text.tsx'
 
 interface PromptProps {
   messages: readonly Json[]
@@ -26,9 +26,9 @@ export function Prompt({ messages, before, number }: PromptProps): JSX.Element {
   return (
     <>
       <p class="about">What the model’s library was given, after all hooks; not the provider’s HTTP body.</p>
-      {same === 0 ? null : (
+      {same > 0 && (
         <p class="folded">
-          {same === 1 ? 'first message' : `first ${formatCount(same)} messages`} as in call {number - 1}{' '}
+          first {counted(same, 'message')} as in call {number - 1}{' '}
           <button type="button" aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
             {isUnfolded ? 'hide' : 'show'}
           </button>
@@ -42,9 +42,9 @@ export function Prompt({ messages, before, number }: PromptProps): JSX.Element {
           </li>
         ))}
       </ol>
-      {left === 0 ? null : (
+      {left > 0 && (
         <button type="button" onClick={() => setCount(count + atOnce)}>
-          {formatCount(left)} more {left === 1 ? 'message' : 'messages'}
+          {counted(left, 'more message')}
         </button>
       )}
     </>
@@ -53,14 +53,13 @@ export function Prompt({ messages, before, number }: PromptProps): JSX.Element {
 
 /** How many messages both begin with, and which are in this call only. */
 function compare(messages: readonly Json[], before: Json): { same: number; isNew: (place: number) => boolean } {
-  if (!Array.isArray(before)) return { same: 0, isNew: () => false }
   const texts = messages.map((message) => JSON.stringify(message))
-  const earlier = before.map((message) => JSON.stringify(message))
+  const earlier = Array.isArray(before) ? before.map((message) => JSON.stringify(message)) : []
   const differs = texts.findIndex((text, place) => text !== earlier[place])
   const known = new Set(earlier)
   return {
     same: differs === -1 ? texts.length : differs,
-    isNew: (place) => !known.has(texts[place] ?? ''),
+    isNew: (place) => known.size > 0 && !known.has(texts[place] ?? ''),
   }
 }
 
@@ -72,7 +71,7 @@ function PromptMessage({ message, isNew }: { message: Json; isNew: boolean }): J
   return (
     <>
       <strong>{names[String(role)] ?? String(role)}</strong>
-      {isNew ? <span class="mark">new</span> : null}
+      {isNew && <span class="mark">new</span>}
       {parts.map((part, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts have nothing but their place
         <PromptPart key={place} part={part} />
@@ -84,40 +83,37 @@ function PromptMessage({ message, isNew }: { message: Json; isNew: boolean }): J
 function PromptPart({ part }: { part: Json }): JSX.Element {
   if (typeof part === 'string') return <Said text={part} />
   if (!isJsonObject(part)) return <JsonTree value={part} />
-  const { type, text } = part
-  if (typeof text === 'string') return <Said text={text} name={type === 'text' ? undefined : String(type)} />
+  const { type, text, toolName } = part
+  if (typeof text === 'string') return <Named text={text} name={type === 'text' ? undefined : String(type)} />
   if (type === 'file' || type === 'image') return <File part={part} />
-  if (type === 'tool-call') return <ToolPart name={`calls ${part.toolName}`} value={part.input ?? null} />
-  if (type === 'tool-result') return <ToolPart name={`${part.toolName} gave`} value={outputOf(part.output ?? null)} />
+  if (type === 'tool-call') return <ToolPart name={`calls ${toolName}`} value={part.input ?? null} />
+  if (type === 'tool-result') return <ToolPart name={`${toolName} gave`} value={outputOf(part.output ?? null)} />
   return <JsonTree name={String(type)} value={part} open />
 }
 
-function Said({ text, name }: { text: string; name?: string | undefined }): JSX.Element {
+function Named({ text, name }: { text: string; name: string | undefined }): JSX.Element {
   return (
     <>
-      {name === undefined ? null : <p class="about">{name}</p>}
-      <pre class="said" dir="auto">
-        <LongText text={text} />
-      </pre>
+      {name && <p class="about">{name}</p>}
+      <Said text={text} />
     </>
   )
 }
 
 function ToolPart({ name, value }: { name: string; value: Json }): JSX.Element {
-  return typeof value === 'string' ? <Said text={value} name={name} /> : <JsonTree name={name} value={value} open />
+  return typeof value === 'string' ? <Named text={value} name={name} /> : <JsonTree name={name} value={value} open />
 }
 
-function File({ part }: { part: { [key: string]: Json } }): JSX.Element {
-  const { mediaType, filename, size, data } = part
-  const url = isJsonObject(data ?? null) ? (data as { url?: Json }).url : data
+function File({ part: { mediaType, filename, size, data = null } }: { part: { [key: string]: Json } }): JSX.Element {
+  const url = isJsonObject(data) ? data.url : data
   const told = [
-    String(mediaType ?? 'file'),
-    typeof size === 'number' ? formatBytes(size) : undefined,
-    typeof url === 'string' && /^https?:/.test(url) ? url : undefined,
+    mediaType ?? 'file',
+    typeof size === 'number' && formatBytes(size),
+    typeof url === 'string' && /^https?:/.test(url) && url,
   ]
   return (
     <p class="file" dir="auto">
-      {String(filename ?? 'file')} ({told.filter((one) => one !== undefined).join(', ')})
+      {String(filename ?? 'file')} ({told.filter(Boolean).join(', ')})
     </p>
   )
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { isJsonObject, type Json } from '../../../core/json.ts'
 import type { EventOf } from '../../../core/steps/step.ts'
-import { JsonTree } from '../../parts/json-tree.tsx'
+import { Tool } from '../../parts/tool.tsx'
 
 interface ToldToolsProps {
   tools: Json
@@ -19,14 +19,11 @@ export function ToldTools({ tools, calls }: ToldToolsProps): JSX.Element {
   })
   told.sort((one, other) => Number(other.count > 0) - Number(one.count > 0))
   return (
-    <ul class="told-tools">
+    <ul class="plain">
       {told.map(({ about, name, count }) => (
-        <li key={name}>
-          <code>{name}</code>
-          {count === 0 ? null : <span class="mark">called{count === 1 ? '' : ` ${count} times`}</span>}
-          {typeof about.description === 'string' ? <p dir="auto">{about.description}</p> : null}
-          <JsonTree name="schema" value={about.inputSchema ?? about.args ?? null} />
-        </li>
+        <Tool key={name} name={name} description={about.description} schema={about.inputSchema ?? about.args}>
+          {count > 0 && <span class="mark">called{count === 1 ? '' : ` ${count} times`}</span>}
+        </Tool>
       ))}
     </ul>
   )
