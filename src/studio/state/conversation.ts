@@ -3,6 +3,7 @@ import type { PageClient } from '../../client/page.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunRequest } from '../../wire/run.ts'
+import { Latest } from './latest.ts'
 import { hasStatus, messageOf } from './message-of.ts'
 import { LiveSteps } from './run/events.ts'
 
@@ -39,10 +40,7 @@ export class Conversation {
   readonly #closing = new AbortController()
   /** Ended or paused runs whose events are read, or have been. */
   readonly #looked = new Set<string>()
-  #readings = 0
-  #isReading = false
-  /** Something has changed since the reading that is under way began. */
-  #again = false
+  readonly #reading = new Latest()
 
   /** `onFollow`: other runs are to be followed (`followed`). */
   constructor(client: PageClient, sessionId: string, onFollow: () => void) {
@@ -54,6 +52,7 @@ export class Conversation {
 
   close(): void {
     this.#closing.abort()
+    this.#reading.stop()
   }
 
   get #isClosed(): boolean {
@@ -68,14 +67,10 @@ export class Conversation {
   }
 
   read(): void {
-    const reading = ++this.#readings
-    this.#isReading = true
-    this.#again = false
     if (this.state.value === 'failed') this.state.value = 'loading'
-    this.#client.sessions.history(this.sessionId, { interactions: turnsAtOnce }).then(
+    this.#reading.read(
+      (signal) => this.#client.sessions.history(this.sessionId, { interactions: turnsAtOnce, signal }),
       ({ runs, messages, has_more }) => {
-        // A later answer has what this one has, and more.
-        if (this.#isClosed || reading !== this.#readings) return
         const latest = this.#turnsOf(runs, messages)
         const known = this.turns.value
         const place = has_more ? known.findIndex(({ run }) => run.run_id === latest[0]?.run.run_id) : 0
@@ -87,25 +82,14 @@ export class Conversation {
         this.state.value = 'ready'
         if (this.named.value === undefined) this.#readName()
         this.#onFollow()
-        this.#hasRead()
       },
-      (error: unknown) => {
-        if (reading !== this.#readings) return
-        this.#failed(error)
-        this.#hasRead()
-      },
+      (error) => this.#failed(error),
     )
-  }
-
-  #hasRead(): void {
-    this.#isReading = false
-    if (this.#again && this.state.value === 'ready') this.read()
   }
 
   /** After the reading that is under way, so that many changes are read together. */
   #readSoon(): void {
-    if (this.#isReading) this.#again = true
-    else this.read()
+    this.#reading.soon(() => this.read())
   }
 
   /** Earlier turns. Resolves when they are there, or the reason why not is. */
@@ -156,7 +140,7 @@ export class Conversation {
   }
 
   #failed(error: unknown): void {
-    if (this.#isClosed || this.state.value === 'deleted') return
+    if (this.state.value === 'deleted') return
     const isMissing = hasStatus(error, 404)
     this.state.value = isMissing ? 'missing' : 'failed'
     this.error.value = messageOf(error)

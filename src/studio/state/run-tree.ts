@@ -64,7 +64,7 @@ export class RunTree {
     client: PageClient,
     runId: string,
     root: RunEvents,
-    signal: AbortSignal,
+    stop: AbortSignal,
     isLive: () => boolean,
     moment?: Moment,
   ) {
@@ -72,7 +72,7 @@ export class RunTree {
     this.#client = client
     this.runId = runId
     this.root = root
-    this.#signal = signal
+    this.#signal = stop
     this.#isLive = isLive
   }
 
