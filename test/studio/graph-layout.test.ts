@@ -30,7 +30,7 @@ describe('the layout of a graph', () => {
     const layout = layOut(letters('abc'), edgesOf('ab', 'bc'))
     expect(rowsOf(layout)).toEqual([['a'], ['b'], ['c']])
     expect(new Set(layout.nodes.map(({ x }) => x)).size).toBe(1)
-    expect(layout.edges.map(({ path }) => path)).toEqual(['M84 52V88', 'M84 132V168'])
+    expect(layout.edges.map(({ path }) => path)).toEqual(['M84 52V88m-4-6 4 6 4-6', 'M84 132V168m-4-6 4 6 4-6'])
     expect(misplaced(layout)).toEqual([])
   })
 
@@ -58,7 +58,7 @@ describe('the layout of a graph', () => {
     expect(layout.edges).toHaveLength(4)
     expect(misplaced(layout)).toEqual([])
     const back = layout.edges.find(({ from, to }) => from === 'c' && to === 'a')?.path ?? ''
-    const [, fromY, toY] = /^M\d+ (\d+).* (?:\d+ |V)(\d+)$/.exec(back) ?? []
+    const [, fromY, toY] = /^M\d+ (\d+).* (?:\d+ |V)(\d+)m-4 6 4-6 4 6$/.exec(back) ?? []
     expect(Number(fromY)).toBeGreaterThan(Number(toY))
   })
 

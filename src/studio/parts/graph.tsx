@@ -25,16 +25,11 @@ export function Graph({ nodes, edges, label, selected }: GraphProps): JSX.Elemen
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled to by keys
     <figure class="graph" aria-label={label} tabIndex={0}>
       <div class="graph-all" style={size}>
-        <svg width={layout.width} height={layout.height} aria-hidden="true" focusable="false">
-          <defs>
-            <marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-              <path d="M0 0 8 4 0 8z" />
-            </marker>
-          </defs>
+        <svg aria-hidden="true">
           {layout.edges.map(({ from, to, path, label: words, labelX, labelY }) => (
             <g key={`${from} ${to}`}>
-              <path class="graph-edge" d={path} marker-end="url(#graph-arrow)" />
-              {words === undefined ? null : (
+              <path class="graph-edge" d={path} />
+              {words && (
                 <text x={labelX} y={labelY}>
                   {words}
                 </text>
@@ -71,8 +66,13 @@ interface NodeProps {
 
 function Node({ node, isSelected, next }: NodeProps): JSX.Element {
   const { label, kind, state, href, count } = node
-  const inside = (
-    <>
+  return (
+    <a
+      class={`graph-node of-${kind}${state === undefined ? '' : ` is-${state}`}`}
+      // Without an address it is no link.
+      href={href as string}
+      aria-current={isSelected ? 'true' : undefined}
+    >
       <span class="letter" aria-hidden="true">
         {kind.slice(0, 1).toUpperCase()}
       </span>
@@ -80,20 +80,12 @@ function Node({ node, isSelected, next }: NodeProps): JSX.Element {
       <span class="name" dir="auto" title={label}>
         {label.split(/(?<=[_./-])/).flatMap((part) => [part, <wbr key={0} />])}
       </span>
-      {count === undefined ? null : <span class="more">×{count}</span>}
-      {state === undefined ? null : <Icon name={state} />}
+      {count && <span class="more">×{count}</span>}
+      {state && <Icon name={state} />}
       <span class="hidden">
         {state === undefined ? '' : `, ${state}`}
         {next.length === 0 ? '' : `, leads to ${next.join(', ')}`}
       </span>
-    </>
-  )
-  const look = `graph-node of-${kind}${state === undefined ? '' : ` is-${state}`}`
-  return href === undefined ? (
-    <span class={look}>{inside}</span>
-  ) : (
-    <a class={look} href={href} aria-current={isSelected ? 'true' : undefined}>
-      {inside}
     </a>
   )
 }

@@ -24,7 +24,7 @@ export type IconName = keyof typeof paths
 /** Says nothing by itself: words stand beside it. */
 export function Icon({ name }: { name: IconName }): JSX.Element {
   return (
-    <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" focusable="false">
+    <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
       <path d={paths[name]} fill="currentColor" />
     </svg>
   )

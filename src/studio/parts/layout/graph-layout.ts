@@ -20,7 +20,7 @@ export interface PlacedNode extends GraphNode {
   y: number
 }
 export interface PlacedEdge extends GraphEdge {
-  /** A path of SVG, from node to node. */
+  /** A path of SVG, from node to node, with the head of an arrow at its end. */
   path: string
   labelX: number
   labelY: number
@@ -45,12 +45,17 @@ interface Item {
   above: Item[]
   below: Item[]
 }
-interface Route {
+/** An edge by where its ends are, not by where it leads. */
+interface Link {
   edge: GraphEdge
-  /** From top to bottom. */
-  items: Item[]
   /** It goes back up: part of a loop. */
   isBack: boolean
+  top: string
+  bottom: string
+}
+interface Route extends Link {
+  /** From top to bottom. */
+  items: Item[]
 }
 
 /** Places nodes in layers from top to bottom, those that follow each other below each other. The same graph is always placed the same. */
@@ -58,25 +63,32 @@ export function layOut(nodes: readonly GraphNode[], edges: readonly GraphEdge[])
   const items = new Map<string, Item>(nodes.map((node) => [node.id, newItem(node)]))
   const known = edges.filter(({ from, to }) => items.has(from) && items.has(to))
   const back = backEdges(nodes, known)
-  const links = known.filter(({ from, to }) => from !== to)
-  const directed = links.map((one) =>
-    back.has(one) ? { top: one.to, bottom: one.from } : { top: one.from, bottom: one.to },
-  )
-  setLayers(items, directed)
+  const links = known
+    .filter(({ from, to }) => from !== to)
+    .map((one): Link => {
+      const isBack = back.has(one)
+      return { edge: one, isBack, top: isBack ? one.to : one.from, bottom: isBack ? one.from : one.to }
+    })
+  setLayers(items, links)
   const layers: Item[][] = []
   const put = (item: Item) => {
-    layers[item.layer] = [...(layers[item.layer] ?? []), item]
+    layers[item.layer] ??= []
+    layers[item.layer]?.push(item)
   }
   for (const item of items.values()) put(item)
-  const routes = links.map((one, place): Route => {
-    const { top = '', bottom = '' } = directed[place] ?? {}
-    return { edge: one, items: chain(items.get(top), items.get(bottom), put), isBack: back.has(one) }
-  })
+  const routes = links.map(
+    (link): Route => ({ ...link, items: chain(items.get(link.top), items.get(link.bottom), put) }),
+  )
+  const above: Linked = (item) => item.above
+  const below: Linked = (item) => item.below
   for (let sweep = 0; sweep < sweeps; sweep++) {
-    for (const layer of layers) order(layer, layers, ({ above }) => above)
-    for (const layer of layers.toReversed()) order(layer, layers, ({ below }) => below)
+    for (const layer of layers) order(layer, layers, above)
+    for (const layer of layers.toReversed()) order(layer, layers, below)
   }
-  place(layers)
+  // Beside each other in their order, as near as there is room to what they are linked with.
+  for (const layer of layers) spread(layer, above)
+  for (const layer of layers.toReversed()) spread(layer, below)
+  for (const layer of layers) spread(layer, above)
   const loops = known.filter(({ from, to }) => from === to)
   return drawn(items, layers, routes, loops)
 }
@@ -110,7 +122,7 @@ function backEdges(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Re
 }
 
 /** Each below all that lead to it. */
-function setLayers(items: ReadonlyMap<string, Item>, links: readonly { top: string; bottom: string }[]): void {
+function setLayers(items: ReadonlyMap<string, Item>, links: readonly Link[]): void {
   const below = Map.groupBy(links, ({ top }) => top)
   const waits = new Map<string, number>()
   for (const { bottom } of links) waits.set(bottom, (waits.get(bottom) ?? 0) + 1)
@@ -144,7 +156,7 @@ function chain(top: Item | undefined, bottom: Item | undefined, put: (item: Item
 }
 
 /** Near those that they are linked with, so that few edges cross. */
-function order(layer: Item[], layers: readonly Item[][], linked: Links): void {
+function order(layer: Item[], layers: readonly Item[][], linked: Linked): void {
   const middle = new Map(
     layer.map((item, at): [Item, number] => {
       const places = linked(item).map((other) => layers[other.layer]?.indexOf(other) ?? 0)
@@ -158,19 +170,9 @@ function widthOf({ node }: Item): number {
   return node === undefined ? gap.across : nodeSize.width
 }
 
-type Links = (item: Item) => readonly Item[]
+type Linked = (item: Item) => readonly Item[]
 
-/** Beside each other in their order, as near as there is room to what they are linked with. */
-function place(layers: readonly Item[][]): void {
-  const above: Links = (item) => item.above
-  const below: Links = (item) => item.below
-  for (const layer of layers) spread(layer, () => [])
-  for (const layer of layers) spread(layer, above)
-  for (const layer of layers.toReversed()) spread(layer, below)
-  for (const layer of layers) spread(layer, above)
-}
-
-function spread(layer: readonly Item[], linked: Links): void {
+function spread(layer: readonly Item[], linked: Linked): void {
   const wanted = layer.map((item) => {
     const xs = linked(item).map(({ x }) => x)
     return xs.length === 0 ? item.x : mean(xs)
@@ -207,24 +209,26 @@ function drawn(
     const aside = isBack ? nodeSize.width / 4 : 0
     const points = way.flatMap((item, at) => {
       const [x, y] = [xOf(item) + aside, yOf(item)]
-      const isNode = item.node !== undefined
-      if (at === 0) return [{ x, y: y + half }]
-      if (at === way.length - 1) return [{ x, y: y - half }]
-      return isNode
-        ? [{ x, y }]
-        : [
-            { x, y: y - half },
-            { x, y: y + half },
-          ]
+      const [top, bottom] = [
+        { x, y: y - half },
+        { x, y: y + half },
+      ]
+      if (at === 0) return [bottom]
+      return at === way.length - 1 ? [top] : [top, bottom]
     })
     const ordered = isBack ? points.toReversed() : points
     const [a, b] = [points[0], points[1]] as [Point, Point]
-    return { ...one, path: curve(ordered), labelX: (a.x + b.x) / 2 + 4, labelY: (a.y + b.y) / 2 + 4 }
+    return {
+      ...one,
+      path: curve(ordered) + (isBack ? 'm-4 6 4-6 4 6' : 'm-4-6 4 6 4-6'),
+      labelX: (a.x + b.x) / 2 + 4,
+      labelY: (a.y + b.y) / 2 + 4,
+    }
   })
   const circles = loops.map((one): PlacedEdge => {
     const item = items.get(one.from) ?? newItem()
     const [x, y] = [xOf(item) + nodeSize.width / 2, yOf(item)]
-    const path = `M${x} ${y - 10}C${x + 24} ${y - 14} ${x + 24} ${y + 14} ${x} ${y + 10}`
+    const path = `M${x} ${y - 10}C${x + 24} ${y - 14} ${x + 24} ${y + 14} ${x} ${y + 10}m6-4-6 4 6 4`
     return { ...one, path, labelX: x + 20, labelY: y + 4 }
   })
   return {
