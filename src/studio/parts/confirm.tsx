@@ -13,7 +13,7 @@ interface ConfirmProps {
 }
 
 /** A button for what can't be undone. It asks first, in its place. */
-export function Confirm({ verb, disabled = false, onConfirm, problem = '', children }: ConfirmProps): JSX.Element {
+export function Confirm({ verb, disabled, onConfirm, problem, children }: ConfirmProps): JSX.Element {
   const [isAsking, setAsking] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const wasAsking = useRef(false)

@@ -22,11 +22,10 @@ export function useCopying(): Copying {
     setSaid('')
     const made = typeof text === 'string' ? text : await text()
     try {
-      if (navigator.clipboard === undefined) throw new Error('no clipboard')
       await navigator.clipboard.writeText(made)
       setSaid('copied')
     } catch {
-      // It may also be forbidden.
+      // It is not there, or forbidden.
       setShown(made)
     }
   }

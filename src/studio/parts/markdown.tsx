@@ -49,14 +49,14 @@ export function Markdown({ text, growing = false }: MarkdownProps): JSX.Element 
   return (
     <div class="markdown" dir="auto">
       {draw(0, gap?.from ?? blocks.length)}
-      {gap === undefined ? null : (
+      {gap && (
         <p key="gap">
           <button type="button" onClick={() => setWhole(true)}>
             Show {formatCount(gap.characters)} more characters
           </button>
         </p>
       )}
-      {gap === undefined ? null : draw(gap.to, blocks.length)}
+      {gap && draw(gap.to, blocks.length)}
     </div>
   )
 }

@@ -48,7 +48,7 @@ const around = 8
 
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
-  const { items, keyOf, active, render, renderMissing, placeOf, returns, role, label } = props
+  const { items, keyOf, active, render, renderMissing, returns } = props
   const rowHeight = props.rowHeight * textScale.value
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
@@ -77,11 +77,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
     before.current = rowHeight
     const observer = new ResizeObserver(measure)
     observer.observe(element)
-    element.addEventListener('scroll', measure, { passive: true })
-    return () => {
-      observer.disconnect()
-      element.removeEventListener('scroll', measure)
-    }
+    return () => observer.disconnect()
   }, [rowHeight])
 
   const returned = useRef(returns)
@@ -91,7 +87,7 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
     box.current.scrollTop = 0
     box.current.focus({ preventScroll: true })
   }, [returns])
-  useKeptPlaces(box, { view, keyAt, placeOf, rowHeight, count: items.length })
+  useKeptPlaces(box, props, view, keyAt, rowHeight)
   useActive(box, active, keyAt(active), rowHeight)
   useLayoutEffect(measure)
   useViewed(props, view)
@@ -106,11 +102,12 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
     <div
       class="virtual"
       ref={box}
-      role={role}
-      aria-label={label}
+      role={props.role}
+      aria-label={props.label}
       aria-rowcount={props.rowCount}
       aria-busy={props.isBusy}
       onKeyDown={props.onKeyDown}
+      onScroll={measure}
       tabIndex={-1}
     >
       <div class="virtual-all" style={{ height: `${items.length * rowHeight}px` }} role="presentation">
@@ -137,17 +134,13 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
 type Box = { readonly current: HTMLElement | null }
 
 /** Scrolls by what came or went above the rows in view. */
-function useKeptPlaces(
+function useKeptPlaces<T>(
   box: Box,
-  list: {
-    view: View
-    keyAt: (place: number) => string
-    placeOf: ((key: string) => number) | undefined
-    rowHeight: number
-    count: number
-  },
+  { items, placeOf }: VirtualListProps<T>,
+  view: View,
+  keyAt: (place: number) => string,
+  rowHeight: number,
 ): void {
-  const { view, keyAt, placeOf, rowHeight, count } = list
   const inView = useRef<{ key: string; place: number }[]>([])
   useLayoutEffect(() => {
     const element = box.current
@@ -156,7 +149,7 @@ function useKeptPlaces(
     const moved = kept === undefined ? 0 : placeOf(kept.key) - kept.place
     if (moved !== 0 && element.scrollTop >= 1) element.scrollTop += moved * rowHeight
     const first = view.first + moved
-    const last = Math.min(count, view.last + moved)
+    const last = Math.min(items.length, view.last + moved)
     inView.current = Array.from({ length: Math.max(0, last - first) }, (_, offset) => ({
       key: keyAt(first + offset),
       place: first + offset,
