@@ -1,8 +1,9 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
+import { AboutAgent } from './about-agent.tsx'
 import { Announcer } from './announcer.tsx'
 import { useBranches } from './branches.tsx'
 import { Composer } from './composer.tsx'
@@ -24,17 +25,28 @@ export function ConversationView({ studio, conversation, address }: Conversation
   const state = conversation.state.value
   const last = conversation.turns.value.at(-1)
   const [chosen, setChosen] = useState<string>()
-  const mayRun = studio.may('run')
-  const asked = chosen ?? last?.run.entity_id ?? studio.agents.value[0]?.id
+  const mayAsk = state !== 'deleted' && state !== 'missing' && studio.may('run')
+  const agents = studio.agents.value
+  const asked = chosen ?? last?.run.entity_id ?? agents[0]?.id
+  const agent = agents.find(({ id }) => id === asked)
   return (
     <>
       <Header studio={studio} conversation={conversation} filter={address.filter} />
-      <Turns studio={studio} conversation={conversation} address={address} />
-      {state === 'deleted' || state === 'missing' || !mayRun || asked === undefined ? null : (
+      <Turns studio={studio} conversation={conversation} address={address}>
+        {agent?.kind === 'workflow' && mayAsk ? (
+          <AboutAgent
+            key={agent.id}
+            studio={studio}
+            agent={agent}
+            onAsk={(input) => conversation.send(agent.id, input, [])}
+          />
+        ) : null}
+      </Turns>
+      {asked === undefined || !mayAsk ? null : (
         <Composer
           label={asked}
           draftOf={conversation.sessionId}
-          agents={studio.agents.value}
+          agents={agents}
           onChoose={setChosen}
           onSend={(text, files) => conversation.send(asked, text, files)}
         />
@@ -44,8 +56,13 @@ export function ConversationView({ studio, conversation, address }: Conversation
   )
 }
 
+interface TurnsProps extends ConversationProps {
+  /** After the last turn. */
+  children?: ComponentChildren
+}
+
 /** What was said, from its end on. */
-export function Turns({ studio, conversation, address }: ConversationProps): JSX.Element {
+export function Turns({ studio, conversation, address, children }: TurnsProps): JSX.Element {
   const turns = conversation.turns.value
   const hasMore = conversation.hasMore.value
   const branches = useBranches(studio, conversation)
@@ -116,6 +133,7 @@ export function Turns({ studio, conversation, address }: ConversationProps): JSX
           </button>
         )}
         <About conversation={conversation} studio={studio} filter={address.filter} />
+        {children}
       </div>
     </section>
   )

@@ -227,9 +227,9 @@ export class Conversation {
   }
 
   /** Resolves when the run is accepted. */
-  async send(agentId: string, text: string, files: readonly File[]): Promise<void> {
+  async send(agentId: string, input: RunRequest['input'], files: readonly File[]): Promise<void> {
     await this.#client.agents.background(agentId, {
-      input: inputOf(text),
+      input: inputOf(input),
       files,
       session_id: this.sessionId,
     })

@@ -94,6 +94,25 @@ test('a form names the workflow whose input it asks for', async () => {
   expect(await end()).toEqual(nothingWrong)
 })
 
+test('a form asks for the input of the next run of a workflow too', async () => {
+  const { page, end } = await visit(chromium, server.url, '/studio?new')
+  await page.getByLabel('report workflow').check()
+  const form = page.getByRole('group', { name: 'Input of report' })
+  await form.getByLabel('topic').fill('tea')
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  const turns = page.getByRole('article')
+  await expect.poll(() => turns.count()).toBe(1)
+  await form.getByLabel('topic').fill('coffee')
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await turns.nth(1).getByText('coffee').first().waitFor()
+  expect(await page.getByLabel('Message to report').isVisible()).toBe(true)
+  // Another agent is asked by words.
+  await page.getByLabel('Who is asked').selectOption('says')
+  await form.waitFor({ state: 'detached' })
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('each agent has a question to begin with', async () => {
   const { page, end } = await visit(chromium, server.url, '/studio?new')
   await page.getByLabel('says agent').check()

@@ -1,38 +1,32 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import type { Agent, AgentConfig } from '../../wire/agent.ts'
-import { InputForm } from '../conversation/input-form.tsx'
+import type { Agent } from '../../wire/agent.ts'
 import { useAttempt } from '../state/attempt.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { AskedFor, Studio } from '../state/studio.ts'
+import { useRead } from '../state/use-read.ts'
+import { InputForm } from './input-form.tsx'
 
 interface AboutAgentProps {
   studio: Studio
   agent: Agent
   onAsk: (input: AskedFor) => Promise<void>
   /** It takes no message, but what its form asks for. */
-  onForm: (agentId: string) => void
+  onForm?: (agentId: string) => void
 }
 
 /** Of an agent that is asked for the first time: who answers, where it is written, and what its documents can be asked. */
 export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): JSX.Element {
-  const me = studio.me.value
   const mayAsk = agent.knowledge && studio.may('knowledge:read')
-  const [config, setConfig] = useState<AgentConfig>()
   const [question, setQuestion] = useState<string>()
   const [error, setError] = useState('')
   const { problem, attempt } = useAttempt()
-  const ofConfig = me?.can.config === true
-  useEffect(() => {
-    const read = async () => {
-      if (!ofConfig) return
-      const { config } = await studio.client.agents.get(agent.id, { include: 'config' })
-      setConfig(config)
-      if (config.input_schema !== null) onForm(agent.id)
-    }
-    read().catch((failed: unknown) => setError(messageOf(failed)))
-  }, [studio, agent.id, ofConfig, onForm])
+  const { value: config, error: failure } = useRead(studio.can('config') ? agent.id : undefined, async () => {
+    const { config: read } = await studio.client.agents.get(agent.id, { include: 'config' })
+    if (read.input_schema !== null) onForm?.(agent.id)
+    return read
+  })
   const collection = config?.knowledge?.collection ?? undefined
   useEffect(() => {
     if (!mayAsk || question !== undefined) return
@@ -73,7 +67,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
             {source.file}
             {source.line === null ? '' : `:${source.line}`}
           </code>
-          {me?.mode === 'dev' ? '. Saving the file reloads the agents.' : '.'}
+          {studio.me.value?.mode === 'dev' ? '. Saving the file reloads the agents.' : '.'}
         </p>
       )}
       {suggested === undefined ? null : (
@@ -82,7 +76,7 @@ export function AboutAgent({ studio, agent, onAsk, onForm }: AboutAgentProps): J
         </button>
       )}
       <p role="alert" class="failure">
-        {problem || error}
+        {problem || error || failure}
       </p>
       {schema === undefined ? null : (
         <InputForm
