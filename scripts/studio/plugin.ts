@@ -6,8 +6,6 @@ import { gzipAsync } from '@gfx/zopfli'
 import { transform } from 'lightningcss'
 import { bundledPackages } from '../bundled/packages.ts'
 import { thirdPartyLicenses } from '../bundled/third-party.ts'
-import { type Statement, withAlikeTogether } from './alike.ts'
-import { type Node, withPlainNames } from './plain-names.ts'
 
 interface Chunk {
   type: string
@@ -20,7 +18,6 @@ interface Chunk {
 }
 interface Output {
   emitFile(file: { type: 'asset'; fileName: string; source: string | Uint8Array }): string
-  parse(code: string): Node & { body: Statement[] }
 }
 
 /** What the server needs to know of the built studio: the files of the page, and all that it may send. */
@@ -47,13 +44,7 @@ export function studioAssets(folder: string) {
       if (entry === undefined) throw new Error('the studio has no entry')
       const outside = chunks.flatMap(({ imports = [] }) => imports.filter((name) => !(name in bundle)))
       if (outside.length > 0) throw new Error(`no browser has ${outside.join(', ')}`)
-      const scripts = await Promise.all(
-        chunks.map(async ({ fileName, code = '' }) => {
-          const plain = withPlainNames(code, this.parse(code))
-          return [fileName, await withAlikeTogether(plain, this.parse(plain).body)] as const
-        }),
-      )
-      const files = new Map([[styleName, style], ...scripts])
+      const files = new Map([[styleName, style], ...chunks.map(({ fileName, code = '' }) => [fileName, code] as const)])
       const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds)
       this.emitFile({
         type: 'asset',
