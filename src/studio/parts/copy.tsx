@@ -20,13 +20,15 @@ export function useCopying(): Copying {
   const [shown, setShown] = useState<string>()
   const copy = async (text: Copied) => {
     setSaid('')
-    const made = typeof text === 'string' ? text : await text()
+    const made = Promise.resolve(typeof text === 'string' ? text : text())
     try {
-      await navigator.clipboard.writeText(made)
+      // Before the text is there: some browsers give the clipboard only while they handle the click or the key.
+      const type = 'text/plain'
+      await navigator.clipboard.write([new ClipboardItem({ [type]: made.then((text) => new Blob([text], { type })) })])
       setSaid('copied')
     } catch {
       // It is not there, or forbidden.
-      setShown(made)
+      setShown(await made)
     }
   }
   return {

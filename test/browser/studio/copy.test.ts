@@ -33,16 +33,23 @@ afterAll(async () => {
 const call = (method: string, path: string, body?: unknown) => server.call(method, path, body, { 'x-api-key': key })
 
 /** A second turn of a session, opened; what is copied comes into the page's variable. */
-async function open({ clipboard }: { clipboard: boolean }) {
+async function open({ clipboard }: { clipboard: boolean | 'real' }) {
   const first = (await call('POST', '/api/v1/agents/says/run', { input: 'hello' })).json
   const { json } = await call('POST', '/api/v1/agents/says/run', { input: hostile, session_id: first.session_id })
   const visited = await visit(chromium, server.url, '/studio')
   const { page } = visited
-  await page.addInitScript(
-    `Object.defineProperty(navigator, 'clipboard', { value: ${
-      clipboard ? '{ writeText: async (text) => { window.copied = text } }' : 'undefined'
-    } })`,
-  )
+  if (clipboard === 'real') await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  else
+    await page.addInitScript(
+      `Object.defineProperty(navigator, 'clipboard', { value: ${
+        clipboard
+          ? `{ write: async ([item]) => {
+          window.during = window.event?.type
+          window.copied = await (await item.getType('text/plain')).text()
+        } }`
+          : 'undefined'
+      } })`,
+    )
   await page.getByLabel('This server asks for an API key.').fill(key)
   await page.getByLabel(/until this tab/).check()
   await page.getByRole('button', { name: 'Open' }).click()
@@ -74,6 +81,8 @@ async function lastAsked(sessionId: string): Promise<[content: string, turns: nu
 test('what is copied as curl and as TypeScript asks the same once more', async () => {
   const { page, end, sessionId } = await open({ clipboard: true })
   const curl = await copied(page, 'c u')
+  // Later, Safari would refuse it.
+  expect(await page.evaluate('window.during')).toBe('keydown')
   await run('/bin/sh', ['-c', `${curl.trimEnd()} --fail --silent`], { env: environment({ AGENTSERVE_API_KEY: key }) })
   expect(await lastAsked(sessionId)).toEqual([hostile, 3])
   const program = await copied(page, 'c t')
@@ -145,6 +154,22 @@ test('Markdown has the prompts, the answer and the question, and never the key',
   expect(text).toContain(`## Answer\n\n\`\`\`\nIt is: ${hostile}\n\`\`\``)
   expect(text).not.toContain(key)
   expect(await end()).toEqual(nothingWrong)
+})
+
+test('the clipboard of the browser has the text, and what the server refuses is said', async () => {
+  const { page, end } = await open({ clipboard: 'real' })
+  const status = page.getByRole('status').getByText(/copied/)
+  await page.keyboard.press('c')
+  await page.keyboard.press('m')
+  await expect.poll(() => status.textContent()).toBe('copied')
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain('# Run of the agent says: completed\n')
+  const json = { error: { code: 'run_not_found', message: "There is no run 'x'.", request_id: 'req_1' } }
+  await page.route('**/text?*', (route) => route.fulfill({ status: 404, json }))
+  await page.keyboard.press('c')
+  await page.keyboard.press('u')
+  await expect.poll(() => status.textContent()).toBe("not copied: There is no run 'x'.")
+  const { errors, ...rest } = await end()
+  expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)
 })
 
 test('without a clipboard the text is shown, selected, to be copied by hand', async () => {
