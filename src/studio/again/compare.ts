@@ -37,8 +37,8 @@ export function changeOf(before: number | string | undefined, after: number | st
 }
 
 /** All that the run has said; data as JSON. */
-export function textOf({ parts }: RunEvents): string {
-  return parts
+export function textOf({ events }: OpenedRun): string {
+  return events.parts
     .map((part) => (part.type === 'text' ? part.text : part.type === 'data' ? toText(part.data) : ''))
     .join('')
 }

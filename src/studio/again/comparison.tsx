@@ -22,7 +22,7 @@ export function Comparison({ studio, a, b }: ComparisonProps): JSX.Element {
     <>
       <Facts a={a} b={b} />
       <Part title="Answer">
-        <TextDiff before={textOf(a.events)} after={textOf(b.events)} />
+        <TextDiff before={textOf(a)} after={textOf(b)} />
       </Part>
       <PromptDiff studio={studio} a={a} b={b} />
       <Tools a={a} b={b} />

@@ -51,7 +51,6 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
       studio.go({ page: 'chats', sessionId, runId: run_id, filter: {} })
     })
   const hasEnded = isEnded(b?.run.value)
-  const mayKeep = hasEnded && b?.run.value?.status !== 'input_required'
   return (
     <div class="two">
       <h2>Again, side by side</h2>
@@ -86,7 +85,7 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
         {b === undefined || !isShown('B') ? null : (
           <Lane key={b.runId} studio={studio} name="B · again" opened={b}>
             <div class="bar">
-              {mayKeep ? (
+              {hasEnded ? (
                 <>
                   <button type="button" disabled={isBusy} onClick={() => keep('fork')}>
                     Keep as session
@@ -94,18 +93,18 @@ export function AgainPage({ studio }: { studio: Studio }): JSX.Element | null {
                   <button type="button" disabled={isBusy} onClick={() => keep('replace')}>
                     Replace the turn
                   </button>
+                  {studio.canWatch ? (
+                    <button type="button" onClick={() => studio.watch(b.runId)}>
+                      Watch file saves
+                    </button>
+                  ) : null}
+                  {studio.can('tests') ? (
+                    <SaveTest
+                      studio={studio}
+                      sessionId={async () => (await client.runs.keep(b.runId, 'fork')).session_id}
+                    />
+                  ) : null}
                 </>
-              ) : null}
-              {studio.canWatch && hasEnded ? (
-                <button type="button" onClick={() => studio.watch(b.runId)}>
-                  Watch file saves
-                </button>
-              ) : null}
-              {mayKeep && studio.can('tests') ? (
-                <SaveTest
-                  studio={studio}
-                  sessionId={async () => (await client.runs.keep(b.runId, 'fork')).session_id}
-                />
               ) : null}
               <button
                 type="button"

@@ -16,12 +16,10 @@ interface SpreadProps {
 /** How far several runs of the same differ: in what they say, in cost and time. */
 export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element {
   heed(a, ...tries)
-  const texts = tries.map(({ events }) => textOf(events))
-  const facts = tries.map(factsOf)
   const before = factsOf(a)
   const isOver = tries.every(({ run }) => isEnded(run.value))
-  const costs = facts.flatMap(({ cost }) => cost?.usd ?? [])
-  const kinds = [...new Set(texts)]
+  const costs = tries.flatMap(({ run }) => run.value?.cost?.usd ?? [])
+  const kinds = [...new Set(tries.map(textOf))]
   return (
     <section aria-label="Spread">
       <h3>Spread</h3>
@@ -34,15 +32,19 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
           : `, cost ${formatCost({ usd: Math.min(...costs) })} to ${formatCost({ usd: Math.max(...costs) })}`}
       </p>
       <ol>
-        {tries.map((one, place) => (
-          <li key={one.runId}>
-            <button type="button" class="quiet" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
-              {one.run.value === undefined ? 'Reading…' : <Status status={one.run.value.status} />} answer{' '}
-              {kinds.indexOf(texts[place] ?? '') + 1} · {formatMs(facts[place]?.ms ?? 0)} ·{' '}
-              {formatCost(facts[place]?.cost)} · tokens out {changeOf(before.output, facts[place]?.output) || '–'}
-            </button>
-          </li>
-        ))}
+        {tries.map((one, place) => {
+          const { ms, cost, output } = factsOf(one)
+          const { value: run } = one.run
+          return (
+            <li key={one.runId}>
+              <button type="button" class="quiet" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
+                {run === undefined ? 'Reading…' : <Status status={run.status} />} answer{' '}
+                {kinds.indexOf(textOf(one)) + 1} · {formatMs(ms)} · {formatCost(cost)} · tokens out{' '}
+                {changeOf(before.output, output) || '–'}
+              </button>
+            </li>
+          )
+        })}
       </ol>
     </section>
   )

@@ -25,8 +25,7 @@ export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
   const watcher = watcherOf(studio)
   const { turns, isHere, savedAt } = watcher
   const pinned = turns.value
-  const asked = pinned.filter(({ now }) => now.value !== undefined)
-  const done = asked.filter(({ now }) => isEnded(now.value?.run.value))
+  const done = pinned.filter(({ now }) => isEnded(now.value?.run.value))
   return (
     <div class="two">
       <h2>Watch file saves</h2>
@@ -49,16 +48,16 @@ export function WatchPage({ studio }: { studio: Studio }): JSX.Element {
             </button>
             <label>
               Compare with{' '}
-              <select value={`${isToTurn}`} onChange={({ currentTarget }) => setToTurn(currentTarget.value === 'true')}>
-                <option value="true">the turn</option>
-                <option value="false">the save before</option>
+              <select onChange={({ currentTarget }) => setToTurn(currentTarget.selectedIndex === 0)}>
+                <option>the turn</option>
+                <option selected={!isToTurn}>the save before</option>
               </select>
             </label>
           </p>
           {isHere.value ? null : (
             <p class="bar" role="status">
               Another window of this browser watches.
-              <button type="button" onClick={() => watcher.takeOver()}>
+              <button type="button" onClick={() => watcher.hold({ steal: true })}>
                 Watch here
               </button>
             </p>

@@ -49,7 +49,7 @@ export function WatchedTurn({ studio, watched, isToTurn }: WatchedTurnProps): JS
         <>
           {last === now ? null : <p class="about">Below is the last whole answer.</p>}
           <Part title="Answer">
-            <TextDiff before={textOf(a.events)} after={textOf(last.events)} />
+            <TextDiff before={textOf(a)} after={textOf(last)} />
           </Part>
           <Facts a={a} b={last} />
           <Tools a={a} b={last} />

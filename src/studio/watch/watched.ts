@@ -34,11 +34,12 @@ export class Watched {
     this.problem.value = ''
     try {
       await this.#giveUp()
-      const { runs } = await this.#studio.client.runs.again(this.turn.runId, { after: 'recorded', keep: 'no' })
-      const [begun] = runs
-      if (begun === undefined) return
-      if (asking !== this.#asking) await this.#studio.client.runs.cancel(begun.run_id)
-      else this.now.value = this.#chats.openAside(begun.run_id)
+      const { runs } = await this.#studio.client.runs.again(this.turn.runId, { after: 'recorded' })
+      // It is one.
+      for (const { run_id } of runs) {
+        if (asking !== this.#asking) await this.#studio.client.runs.cancel(run_id)
+        else this.now.value = this.#chats.openAside(run_id)
+      }
     } catch (error) {
       if (asking === this.#asking) this.problem.value = messageOf(error)
     }

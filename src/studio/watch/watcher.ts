@@ -37,11 +37,6 @@ class Watcher {
     return this.turns.value.reduce((sum, { calls }) => sum + calls, this.#spent.value)
   }
 
-  /** From the window that does. */
-  takeOver(): void {
-    this.#hold({ steal: true })
-  }
-
   async askAll(): Promise<void> {
     this.savedAt.value = new Date()
     await Promise.all(this.turns.peek().map((turn) => turn.ask()))
@@ -60,7 +55,7 @@ class Watcher {
     }
     this.turns.value = ids.map((id) => kept.find(({ turn }) => turn.runId === id) ?? new Watched(this.#studio, id))
     if (ids.length === 0) this.#release()
-    else if (this.#holding === undefined) this.#hold()
+    else if (this.#holding === undefined) this.hold()
   }
 
   #saved(): void {
@@ -70,7 +65,8 @@ class Watcher {
     if (this.isHere.peek()) void this.askAll()
   }
 
-  #hold(how: { steal?: true } = {}): void {
+  /** Watches once no other window does, or takes it from the one that does. */
+  hold(how: { steal?: true } = {}): void {
     this.#holding?.abort()
     const holding = new AbortController()
     this.#holding = holding
@@ -91,7 +87,7 @@ class Watcher {
       .finally(() => {
         if (this.#holding !== holding) return
         this.isHere.value = false
-        this.#hold()
+        this.hold()
       })
   }
 
