@@ -224,6 +224,8 @@ test('another run of tests, and a file that is none, are told in words; Stop end
   await expect
     .poll(async () => {
       await broken.getByRole('button', { name: 'Run this test' }).click()
+      // It can be pressed again once the run has ended, or was refused.
+      await broken.getByRole('button', { name: 'Run this test', disabled: false }).waitFor()
       return page.getByRole('status').getByText('0 passed, 1 failed').count()
     })
     .toBe(1)
