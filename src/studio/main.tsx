@@ -1,7 +1,7 @@
 import { render } from 'preact'
 import { watchTextScale } from './parts/layout/narrow.ts'
-import { ignoreSecondClicks } from './state/second-clicks.ts'
-import type { Places } from './state/server.ts'
+import { ignoreSecondClicks } from './state/keys/second-clicks.ts'
+import type { Places } from './state/server/server.ts'
 import { Studio } from './state/studio.ts'
 import { Shell } from './views/shell.tsx'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type KeyRow, keyGroups } from '../../src/studio/state/key-table.ts'
+import { type KeyRow, keyGroups } from '../../src/studio/state/keys/key-table.ts'
 
 test('the guide has every key of the studio, as the page tells them', () => {
   const rows = Object.entries<Record<string, KeyRow>>(keyGroups).flatMap(([where, keys]) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readAddress, writeAddress } from '../../src/studio/state/address.ts'
+import { readAddress, writeAddress } from '../../src/studio/state/address/address.ts'
 
 test.each([
   ['', { page: 'chats', filter: {} }],

@@ -1,6 +1,6 @@
 import { type Json, toText } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
-import { searchOf } from '../state/search-of.ts'
+import { searchOf } from '../state/address/search-of.ts'
 
 export const settings = ['temperature', 'topP', 'topK', 'maxOutputTokens', 'seed'] as const
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { useAttempt } from '../state/attempt.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import { readMessages } from './read-messages.ts'
 

@@ -4,8 +4,8 @@ import type { RunEvent } from '../../wire/event.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
-import { Latest } from '../state/latest.ts'
-import { hasStatus, messageOf } from '../state/message-of.ts'
+import { Latest } from '../state/reading/latest.ts'
+import { hasStatus, messageOf } from '../state/server/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 const sessionCount = 10

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Schedule } from '../../wire/schedule.ts'
 import { Moment } from '../parts/moment.tsx'
-import { useAttempt } from '../state/attempt.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
 /** When the agent runs by itself, and a button to run it now. Nothing without schedules, and for keys that may not run. */

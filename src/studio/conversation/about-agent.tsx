@@ -2,10 +2,10 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import type { Agent } from '../../wire/agent.ts'
-import { useAttempt } from '../state/attempt.ts'
-import { messageOf } from '../state/message-of.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
+import { useRead } from '../state/reading/use-read.ts'
+import { messageOf } from '../state/server/message-of.ts'
 import type { AskedFor, Studio } from '../state/studio.ts'
-import { useRead } from '../state/use-read.ts'
 import { InputForm } from './input-form.tsx'
 
 interface AboutAgentProps {

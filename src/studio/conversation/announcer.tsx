@@ -4,7 +4,7 @@ import { textOf } from '../../core/message.ts'
 import type { Run } from '../../wire/run.ts'
 import { statusMarks } from '../parts/status.tsx'
 import { isUnderWay, type Turn } from '../state/conversation.ts'
-import { repeatWhileSeen } from '../state/while-seen.ts'
+import { repeatWhileSeen } from '../state/reading/while-seen.ts'
 
 const everyMs = 2000
 const longest = 600

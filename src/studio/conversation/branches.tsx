@@ -1,9 +1,9 @@
 import { effect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useAttempt } from '../state/attempt.ts'
 import { type BranchesOf, branchesOf } from '../state/branches.ts'
 import type { Conversation, Turn } from '../state/conversation.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
 const none: BranchesOf = new Map()

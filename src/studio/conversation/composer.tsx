@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Agent } from '../../wire/agent.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { drafts } from '../state/kept/drafts.ts'
-import { messageOf } from '../state/message-of.ts'
+import { messageOf } from '../state/server/message-of.ts'
 
 const Attached = lazy(async () => (await import('./attached.tsx')).Attached)
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { AboutAgent } from './about-agent.tsx'

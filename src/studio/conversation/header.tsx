@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { safeName } from '../parts/format.ts'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import type { Conversation } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { SessionMenu } from './session-menu.tsx'

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { isResumable } from '../../core/run.ts'
 import { counted } from '../../core/text/format.ts'
-import type { Address } from '../state/address.ts'
-import { useAttempt } from '../state/attempt.ts'
+import type { Address } from '../state/address/address.ts'
 import { type Conversation, isUnderWay, type Turn } from '../state/conversation.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface OutcomeProps {

@@ -5,7 +5,7 @@ import type { RunSteps } from '../../core/steps/steps.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { Citations } from '../parts/markdown.tsx'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import type { Studio } from '../state/studio.ts'
 
 interface CitingProps {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useAttempt } from '../state/attempt.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import type { CopiedSession } from './copied-session.ts'
 

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import { Chats } from '../state/chats.ts'
 import type { Studio } from '../state/studio.ts'
 import { clientOf } from './client.ts'

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { Chunk, Document } from '../../wire/knowledge.ts'
-import { Latest } from '../state/latest.ts'
-import { hasStatus, messageOf } from '../state/message-of.ts'
+import { Latest } from '../state/reading/latest.ts'
+import { hasStatus, messageOf } from '../state/server/message-of.ts'
 import { Pages } from './pages.ts'
 
 /** A document that is looked at, and its chunks in order. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import { Latest } from '../state/latest.ts'
-import { messageOf } from '../state/message-of.ts'
+import { Latest } from '../state/reading/latest.ts'
+import { messageOf } from '../state/server/message-of.ts'
 
 const pageSize = 100
 

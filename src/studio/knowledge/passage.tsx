@@ -6,8 +6,8 @@ import type { Chunk, Document } from '../../wire/knowledge.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { placeIn, whereOf } from '../parts/hits.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { useRead } from '../state/reading/use-read.ts'
 import type { Studio } from '../state/studio.ts'
-import { useRead } from '../state/use-read.ts'
 import type { KnowledgeAddress } from './page.tsx'
 
 const { context } = knowledgeLimits

@@ -5,10 +5,10 @@ import { silenceOf } from '../../core/knowledge/silence.ts'
 import { counted } from '../../core/text/format.ts'
 import { type Hit, Hits, Skipped, toHit, tooLow } from '../parts/hits.tsx'
 import { SearchFields } from '../parts/search-fields.tsx'
-import { readAddress } from '../state/address.ts'
-import { searchOf } from '../state/search-of.ts'
+import { readAddress } from '../state/address/address.ts'
+import { searchOf } from '../state/address/search-of.ts'
+import { useRead } from '../state/reading/use-read.ts'
 import type { Studio } from '../state/studio.ts'
-import { useRead } from '../state/use-read.ts'
 import type { KnowledgeAddress } from './page.tsx'
 
 interface QueryProps {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { counted, formatBytes, formatCount } from '../../core/text/format.ts'
 import type { KnowledgeStatus } from '../../wire/knowledge.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { useAttempt } from '../state/attempt.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
 const embedders = ['static', 'lexical', 'transformers', 'openai']

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { useAttempt } from '../state/attempt.ts'
 import { isEnded } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
+import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import { repeatable } from './words.ts'
 

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { MessageHit } from '../../wire/message.ts'
-import { Latest } from '../state/latest.ts'
-import { messageOf } from '../state/message-of.ts'
+import { Latest } from '../state/reading/latest.ts'
+import { messageOf } from '../state/server/message-of.ts'
 
 const pageSize = 50
 /** A page may have nothing, and others follow: so many are read without being asked for. */

@@ -5,7 +5,7 @@ import { formatCount } from '../../core/text/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { statusMarks } from '../parts/status.tsx'
-import type { Filter } from '../state/address.ts'
+import type { Filter } from '../state/address/address.ts'
 import type { Studio } from '../state/studio.ts'
 
 /** Undefined: whatever it is. */

@@ -4,7 +4,7 @@ import { formatCost } from '../../core/text/format.ts'
 import { formatAge } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { statusMarks } from '../parts/status.tsx'
-import type { SessionRow as Row } from '../state/session-pages.ts'
+import type { SessionRow as Row } from '../state/sessions/session-pages.ts'
 
 /** What the ages are told from. */
 export const clock = signal(Date.now())

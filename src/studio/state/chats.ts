@@ -3,19 +3,11 @@ import type { PageClient } from '../../client/page.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
-import type { Address } from './address.ts'
+import type { Address } from './address/address.ts'
 import { Conversation } from './conversation.ts'
 import { OpenedRun } from './opened-run.ts'
-import { SessionList } from './sessions.ts'
-
-/** The runs whose events are wanted, and the session whose next ones are. */
-export interface Wanted {
-  /** Each from after the number given. */
-  runs: ReadonlyMap<string, number>
-  session: string | undefined
-  /** Those that are turns of the session. */
-  turns: ReadonlySet<string>
-}
+import type { Wanted } from './server/wanted.ts'
+import { SessionList } from './sessions/sessions.ts'
 
 /** The sessions, the one that is looked at, and the run that is looked at: what the page of chats shows, kept up to date. */
 export class Chats {

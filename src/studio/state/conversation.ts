@@ -3,9 +3,9 @@ import type { PageClient } from '../../client/page.ts'
 import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunRequest } from '../../wire/run.ts'
-import { Latest } from './latest.ts'
-import { hasStatus, messageOf } from './message-of.ts'
+import { Latest } from './reading/latest.ts'
 import { LiveSteps } from './run/events.ts'
+import { hasStatus, messageOf } from './server/message-of.ts'
 
 /** A turn as the page shows it. */
 export interface Turn {

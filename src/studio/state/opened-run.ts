@@ -3,10 +3,10 @@ import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
-import { hasStatus, messageOf } from './message-of.ts'
 import type { Replayed } from './replayed.ts'
 import { RunEvents } from './run/events.ts'
 import { RunTree } from './run-tree.ts'
+import { hasStatus, messageOf } from './server/message-of.ts'
 
 /** A run that is looked at step by step: a turn, or the run of a member inside one. */
 export class OpenedRun {

@@ -3,8 +3,8 @@ import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { type Cost, type Pause, type Step, sumCost } from '../../core/steps/step.ts'
 import type { Run } from '../../wire/run.ts'
-import { messageOf } from './message-of.ts'
 import { RunEvents } from './run/events.ts'
+import { messageOf } from './server/message-of.ts'
 
 /** A step where it stands among all that are shown, or a line about the steps of a run that are not there. */
 export interface Row {

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { TestsClient } from '../../client/tests.ts'
 import type { KeptTestRuns, ProjectTest, RunTestsRequest, TestEvent } from '../../wire/saved-test.ts'
-import { messageOf } from '../state/message-of.ts'
+import { messageOf } from '../state/server/message-of.ts'
 
 export type KeptRun = KeptTestRuns['runs'][number]
 export type KeptResult = KeptRun['results'][number]

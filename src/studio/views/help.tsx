@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { Dialog } from '../parts/dialog.tsx'
-import { type KeyRow, keyGroups } from '../state/key-table.ts'
-import type { Keys } from '../state/keys.ts'
+import { type KeyRow, keyGroups } from '../state/keys/key-table.ts'
+import type { Keys } from '../state/keys/keys.ts'
 
 /** All keys, and the switch for those without Ctrl or Cmd. */
 export function Help({ keys, onClose }: { keys: Keys; onClose: () => void }): JSX.Element {

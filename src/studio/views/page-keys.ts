@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
 import { arrive, isFocusLost, moveFocus, rememberFocus } from './columns.ts'

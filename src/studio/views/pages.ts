@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact'
 import type { Scope } from '../../core/access/scope.ts'
 import type { Me } from '../../wire/me.ts'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import type { Studio } from '../state/studio.ts'
 import { lazyPart } from './lazy-part.ts'
 

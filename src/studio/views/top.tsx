@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { Icon } from '../parts/icon.tsx'
-import type { Address } from '../state/address.ts'
+import type { Address } from '../state/address/address.ts'
 import { type Theme, themes } from '../state/kept/theme.ts'
 import type { Studio } from '../state/studio.ts'
 import { lazyPart } from './lazy-part.ts'

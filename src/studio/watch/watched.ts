@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals'
 import { isEnded } from '../state/conversation.ts'
-import { messageOf } from '../state/message-of.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import type { RunTree } from '../state/run-tree.ts'
+import { messageOf } from '../state/server/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 
 /** A pinned turn, and what the last saves made of it. */

@@ -1,7 +1,7 @@
 import type { PageClient } from '../../../src/client/page.ts'
 import type { SessionListFilter } from '../../../src/client/sessions.ts'
 import type { PageOptions } from '../../../src/client/transport/connection.ts'
-import { SessionList } from '../../../src/studio/state/sessions.ts'
+import { SessionList } from '../../../src/studio/state/sessions/sessions.ts'
 import type { SessionHead } from '../../../src/wire/session.ts'
 
 type Asked = SessionListFilter & Pick<PageOptions, 'cursor' | 'limit'>

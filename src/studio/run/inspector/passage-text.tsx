@@ -3,10 +3,10 @@ import { toHits } from '../../../core/again/passages.ts'
 import type { Json } from '../../../core/json.ts'
 import type { EventOf } from '../../../core/steps/step.ts'
 import { LongText } from '../../parts/long-text.tsx'
-import { hasStatus } from '../../state/message-of.ts'
+import { useRead } from '../../state/reading/use-read.ts'
 import type { RunEvents } from '../../state/run/events.ts'
+import { hasStatus } from '../../state/server/message-of.ts'
 import type { Studio } from '../../state/studio.ts'
-import { useRead } from '../../state/use-read.ts'
 
 type Retrieval = EventOf<'retrieval'>
 

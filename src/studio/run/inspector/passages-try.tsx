@@ -4,8 +4,8 @@ import type { EventOf } from '../../../core/steps/step.ts'
 import type { SearchAnswer } from '../../../wire/search.ts'
 import { Hits, toHit, whereOf } from '../../parts/hits.tsx'
 import { SearchFields } from '../../parts/search-fields.tsx'
-import { useAttempt } from '../../state/attempt.ts'
-import { searchOf } from '../../state/search-of.ts'
+import { searchOf } from '../../state/address/search-of.ts'
+import { useAttempt } from '../../state/reading/attempt.ts'
 import type { Studio } from '../../state/studio.ts'
 
 /** The recorded query asked now, in another way, with the ranks that the passages had then. Nothing of the run changes. */

@@ -2,7 +2,7 @@ import type { PageClient } from '../../../client/page.ts'
 import type { TracedCall } from '../../../core/events/trace.ts'
 import type { Json } from '../../../core/json.ts'
 import type { Step } from '../../../core/steps/step.ts'
-import { useRead } from '../../state/use-read.ts'
+import { useRead } from '../../state/reading/use-read.ts'
 
 /** What a model was told, and the messages of the call before. */
 export interface Told {

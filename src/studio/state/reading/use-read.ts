@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from './message-of.ts'
+import { messageOf } from '../server/message-of.ts'
 
 interface Read<Value> {
   value?: Value

@@ -1,5 +1,5 @@
-import { openPageClient, type PageClient } from '../../client/page.ts'
-import { createFetchTransport } from '../../client/transport/transport.ts'
+import { openPageClient, type PageClient } from '../../../client/page.ts'
+import { createFetchTransport } from '../../../client/transport/transport.ts'
 
 /** What the server wrote into the page, as its data. */
 export type Places = {

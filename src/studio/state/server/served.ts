@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
-import type { PageClient } from '../../client/page.ts'
-import type { Agent } from '../../wire/agent.ts'
-import type { LiveEvent } from '../../wire/live.ts'
-import type { Me } from '../../wire/me.ts'
+import type { PageClient } from '../../../client/page.ts'
+import type { Agent } from '../../../wire/agent.ts'
+import type { LiveEvent } from '../../../wire/live.ts'
+import type { Me } from '../../../wire/me.ts'
 
 export interface Trouble {
   message: string

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { SessionHead } from '../../wire/session.ts'
+import type { SessionHead } from '../../../wire/session.ts'
 
 /** A session in the list. What it shows may change without its place. */
 export interface SessionRow {

@@ -1,7 +1,7 @@
-import type { PageClient } from '../../client/page.ts'
-import type { EntityKind, RunStatus } from '../../core/run.ts'
-import type { SessionHead, SessionHeadList } from '../../wire/session.ts'
-import type { Filter } from './address.ts'
+import type { PageClient } from '../../../client/page.ts'
+import type { EntityKind, RunStatus } from '../../../core/run.ts'
+import type { SessionHead, SessionHeadList } from '../../../wire/session.ts'
+import type { Filter } from '../address/address.ts'
 import type { SessionPage } from './session-pages.ts'
 
 /** The sessions that one request gives. */

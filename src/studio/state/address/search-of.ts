@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../core/json.ts'
-import type { Filters } from '../../core/knowledge/filter.ts'
-import { type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
+import { isJsonObject } from '../../../core/json.ts'
+import type { Filters } from '../../../core/knowledge/filter.ts'
+import { type SearchMode, searchModes } from '../../../core/knowledge/knowledge.ts'
 import { given } from './address.ts'
 
 export interface AskedSearch {

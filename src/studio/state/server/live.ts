@@ -1,7 +1,7 @@
-import type { PageClient } from '../../client/page.ts'
-import type { RunEvent } from '../../wire/event.ts'
-import type { LiveEvent } from '../../wire/live.ts'
-import type { Wanted } from './chats.ts'
+import type { PageClient } from '../../../client/page.ts'
+import type { RunEvent } from '../../../wire/event.ts'
+import type { LiveEvent } from '../../../wire/live.ts'
+import type { Wanted } from './wanted.ts'
 
 interface Listener {
   /** What came since the last time, in order. */

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { messageOf } from './message-of.ts'
+import { messageOf } from '../server/message-of.ts'
 
 interface Attempt {
   /** What went wrong the last time, or `''`. */
