@@ -13,30 +13,24 @@ export function graphOfTeam(
   { members, mode }: AgentConfig,
   urlOf: (agentId: string) => string | undefined,
 ): AgentGraph {
-  const nodes: GraphNode[] = [{ id, label: id, kind: 'team' }]
-  const edges: GraphEdge[] = []
-  let before = id
-  members.forEach((member, place) => {
-    const href = urlOf(member)
-    // A team may ask the same one twice.
-    const node = { id: `${place} ${member}`, label: member, kind: 'agent', ...(href !== undefined && { href }) }
-    nodes.push(node)
-    edges.push({ from: before, to: node.id })
-    if (mode === 'sequence') before = node.id
-  })
-  return { nodes, edges }
+  // A team may ask the same one twice.
+  const asked = members.map((member, place) => ({
+    id: `${place} ${member}`,
+    label: member,
+    kind: 'agent',
+    href: urlOf(member),
+  }))
+  const before = (place: number) => (mode === 'sequence' ? asked[place - 1]?.id : undefined) ?? id
+  return {
+    nodes: [{ id, label: id, kind: 'team' }, ...asked],
+    edges: asked.map(({ id: to }, place) => ({ from: before(place), to })),
+  }
 }
 
 /** An agent with its tools and its knowledge. */
 export function graphOfAgent({ id, kind, tools, knowledge }: Agent, knowledgeUrl: string | undefined): AgentGraph {
   const around: GraphNode[] = tools.map(({ name }) => ({ id: `tool ${name}`, label: name, kind: 'tool' }))
-  if (knowledge)
-    around.push({
-      id: 'knowledge',
-      label: 'knowledge',
-      kind: 'search',
-      ...(knowledgeUrl !== undefined && { href: knowledgeUrl }),
-    })
+  if (knowledge) around.push({ id: 'knowledge', label: 'knowledge', kind: 'search', href: knowledgeUrl })
   return {
     nodes: [{ id: 'this', label: id, kind }, ...around],
     edges: around.map(({ id: to }) => ({ from: 'this', to })),

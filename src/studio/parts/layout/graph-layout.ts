@@ -4,7 +4,7 @@ export interface GraphNode {
   /** In one word: `model`, `tool`, `step`, `agent`. Its first letter stands in the node. */
   kind: string
   state?: 'running' | 'done' | 'failed' | 'waiting' | 'cancelled'
-  href?: string
+  href?: string | undefined
   /** How many it stands for. */
   count?: number
 }

@@ -33,10 +33,11 @@ interface Text {
 }
 
 /** A passage as it is in the knowledge base now, with its neighbours; one that is gone, as the model was told it. */
-export function PassageText({ studio, runId, events, search, hit, onFound }: PassageTextProps): JSX.Element {
+export function PassageText(props: PassageTextProps): JSX.Element {
+  const { studio, search, hit, onFound } = props
   const { words = [] } = search
   const { value: text, error } = useRead(hit.chunk_id, async (signal) => {
-    const found = await read({ studio, runId, events, search, hit }, signal)
+    const found = await read(props, signal)
     const lower = found.content.toLowerCase()
     onFound(words.filter((word) => lower.includes(word.toLowerCase())))
     return found
@@ -47,14 +48,14 @@ export function PassageText({ studio, runId, events, search, hit, onFound }: Pas
   return (
     <div class="passage">
       {text.why && <p class="about">{text.why} The model was told this:</p>}
-      <Neighbours chunks={text.before} />
+      {text.before.map(neighbour)}
       <pre class="said" dir="auto">
         {text.content.length > longest ? <LongText text={text.content} /> : marked(text.content, words)}
       </pre>
-      <Neighbours chunks={text.after} />
-      {text.why === undefined && documentId !== undefined ? (
+      {text.after.map(neighbour)}
+      {text.why === undefined && documentId && (
         <a href={studio.urlOf({ page: 'knowledge', query: {}, documentId, chunkId })}>in the knowledge base</a>
-      ) : null}
+      )}
     </div>
   )
 }
@@ -62,7 +63,7 @@ export function PassageText({ studio, runId, events, search, hit, onFound }: Pas
 const longest = 20_000
 const neighbours = 1
 
-async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal): Promise<Text> {
+async function read(from: PassageTextProps, signal: AbortSignal): Promise<Text> {
   const { studio, hit } = from
   let why = 'Texts of passages are for keys with the scope knowledge:read.'
   if (studio.may('knowledge:read')) {
@@ -82,7 +83,7 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
 
 /** The passages of a search are in the prompt of the call after it. */
 async function readInPrompt(
-  { studio, runId, events, search, hit }: Omit<PassageTextProps, 'onFound'>,
+  { studio, runId, events, search, hit }: PassageTextProps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const call = events.calls.find(({ seq }) => seq > search.seq)
@@ -93,15 +94,11 @@ async function readInPrompt(
   return toHits([source], (calls[0]?.messages ?? null) as Json)[0]?.content
 }
 
-function Neighbours({ chunks }: { chunks: readonly Neighbour[] }): JSX.Element {
+function neighbour({ chunk_id, content }: Neighbour): JSX.Element {
   return (
-    <>
-      {chunks.map(({ chunk_id, content }) => (
-        <pre key={chunk_id} class="neighbour" dir="auto">
-          <LongText text={content} cut={300} />
-        </pre>
-      ))}
-    </>
+    <pre key={chunk_id} class="neighbour" dir="auto">
+      <LongText text={content} cut={300} />
+    </pre>
   )
 }
 

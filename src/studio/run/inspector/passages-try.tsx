@@ -42,7 +42,7 @@ export function TrySearch({ studio, search }: { studio: Studio; search: EventOf<
         {found === undefined ? '' : `${found.results.length} found now · ${found.mode}`}
         {gone.length === 0 ? '' : ` · not found now: ${gone.map(whereOf).join(', ')}`}
       </p>
-      {hits === undefined || hits.length === 0 ? null : <Hits label="Found now" hits={hits} />}
+      {hits?.length ? <Hits label="Found now" hits={hits} /> : null}
     </>
   )
 }

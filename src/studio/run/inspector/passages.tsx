@@ -47,7 +47,6 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
   const { query, results, fit, abstained, skipped } = search
   const [isTrying, setTrying] = useState(false)
   const { problem, attempt } = useAttempt()
-  const mayAgain = studio.can('again')
   const without = (chunkId: string) =>
     attempt(async () => {
       const from = search.seq
@@ -83,11 +82,11 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
             hit={hit}
             onFound={(words) => setFound(new Map(found).set(id, words.join(' ')))}
           />
-          {mayAgain && !isDimmed ? (
+          {studio.can('again') && !isDimmed && (
             <button type="button" onClick={() => without(id)}>
               Ask again without this passage
             </button>
-          ) : null}
+          )}
         </>
       ),
     }
@@ -97,8 +96,8 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
       <p>
         “<span dir="auto">{query}</span>”
       </p>
-      <p class="about">{aboutSearch(search).join(' · ')}</p>
-      {fit === undefined ? null : <p class="about">{aboutFit(fit)}</p>}
+      <p class="about">{aboutSearch(search)}</p>
+      {fit && <p class="about">{aboutFit(fit)}</p>}
       <Skipped lists={skipped} />
       {abstained && (
         <p class="failure">
@@ -116,20 +115,22 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
           Try another search…
         </button>
       )}
-      {isTrying ? <TrySearch studio={studio} search={search} /> : null}
+      {isTrying && <TrySearch studio={studio} search={search} />}
     </section>
   )
 }
 
-function aboutSearch({ mode, limit, duration_ms, filters, collection, words }: Retrieval): string[] {
+function aboutSearch({ mode, limit, duration_ms, filters, collection, words }: Retrieval): string {
   return [
     mode,
-    limit === undefined ? undefined : `limit ${limit}`,
-    duration_ms === undefined ? undefined : formatMs(duration_ms),
+    limit !== undefined && `limit ${limit}`,
+    duration_ms !== undefined && formatMs(duration_ms),
     `filters ${filters === undefined || Object.keys(filters).length === 0 ? 'none' : JSON.stringify(filters)}`,
-    collection === undefined ? undefined : `collection ${collection}`,
-    words === undefined || words.length === 0 ? undefined : `words ${words.join(' ')}`,
-  ].filter((told) => told !== undefined)
+    collection && `collection ${collection}`,
+    words?.length && `words ${words.join(' ')}`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 /** An agent's own code may record any number of words. */
