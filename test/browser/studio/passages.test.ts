@@ -104,6 +104,23 @@ test('the text of a passage is read when it is asked for, with its neighbours an
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
+test('two passages that are opened before either is read both say which words they have', async () => {
+  const { page, panel, ...visited } = await open('reader', 'Who lights lamp 3 at dusk?')
+  const hold = Promise.withResolvers<void>()
+  await page.route('**/knowledge/chunks/**', async (route) => {
+    await hold.promise
+    await route.continue()
+  })
+  const places = panel.getByRole('button', { name: /^lamps\.md:/ })
+  await places.nth(0).click()
+  await places.nth(1).click()
+  hold.resolve()
+  await expect.poll(() => panel.locator('.passage').count()).toBe(2)
+  const words = panel.locator('tr:has(.link) td:last-child')
+  await expect.poll(async () => (await words.allTextContents()).slice(0, 2)).not.toContain('some')
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
 test('a passage whose document was replaced is shown as the model was told it, or said to be gone', async () => {
   await ingest('tide.md', '# Tide\n\nThe tide rises at noon, says the keeper.\n')
   const { page, panel, ...visited } = await open('reader', 'When does the tide rise?')

@@ -80,7 +80,7 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
             events={events}
             search={search}
             hit={hit}
-            onFound={(words) => setFound(new Map(found).set(id, words.join(' ')))}
+            onFound={(words) => setFound((known) => new Map(known).set(id, words.join(' ')))}
           />
           {studio.can('again') && !isDimmed && (
             <button type="button" onClick={() => without(id)}>
