@@ -4,7 +4,7 @@ import { toText } from '../../core/json.ts'
 import type { AgainRequest } from '../../wire/again.ts'
 import { whereOf } from '../parts/hits.tsx'
 import { SearchFields } from '../parts/search-fields.tsx'
-import { kinds, repeatable } from '../run/words.ts'
+import { kindInWords, repeatable } from '../run/words.ts'
 import { mostTries } from '../state/address/address.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import { useRead } from '../state/reading/use-read.ts'
@@ -62,7 +62,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
             .filter(({ kind }) => repeatable.includes(kind))
             .map(({ seq, kind, label }) => (
               <option key={seq} value={seq}>
-                {kinds[kind][1]} {label} ({seq})
+                {kindInWords(kind)} {label} ({seq})
               </option>
             ))}
         </select>

@@ -6,7 +6,7 @@ import { formatCost, formatCount, formatMs } from '../../core/text/format.ts'
 import { usageInWords } from '../../core/text/usage.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Row, RunTree } from '../state/run-tree.ts'
-import { kinds, stateOf, tookMs } from './words.ts'
+import { iconOf, kindInWords, stateOf, tookMs } from './words.ts'
 
 interface CompactListProps {
   tree: RunTree
@@ -68,18 +68,17 @@ function Line({ tree, rows, selected, urlOf }: LineProps): JSX.Element | null {
       </li>
     )
   }
-  const [icon, words] = kinds[step.kind]
   const state = stateOf(step)
   const facts = factsOf(tree, rows)
   return (
     <li style={indent}>
       <a href={urlOf(first)} aria-current={rows.some(({ key }) => key === selected) ? 'true' : undefined}>
-        <Icon name={icon} /> {rows.length > 1 ? `${rows.length}× ` : ''}
-        {words} <strong dir="auto">{step.label}</strong>
-        {state === null ? '' : ` ${state[1]}`}
-        {step.attempt === undefined ? '' : ` attempt ${step.attempt}`}
-        {rows.length > 1 || step.note === undefined ? null : <span class="more"> {step.note}</span>}
-        {facts === '' ? '' : ` · ${facts}`}
+        <Icon name={iconOf(step.kind)} /> {rows.length > 1 ? `${rows.length}× ` : ''}
+        {kindInWords(step.kind)} <strong dir="auto">{step.label}</strong>
+        {state && ` ${state}`}
+        {step.attempt && ` attempt ${step.attempt}`}
+        {rows.length === 1 && step.note && <span class="more"> {step.note}</span>}
+        {facts && ` · ${facts}`}
       </a>
     </li>
   )

@@ -6,7 +6,6 @@ import type { Json } from '../../core/json.ts'
 import { formatCount } from '../../core/text/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { placeAfter } from '../parts/layout/list-keys.ts'
-import { useNarrow } from '../parts/layout/narrow.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'
 
 interface EventListProps {
@@ -27,7 +26,6 @@ export function EventList({ events, changes }: EventListProps): JSX.Element {
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is the same object, whatever came
   const types = useMemo(() => countsOf(events), [events, change])
-  const isNarrow = useNarrow()
   const found = shown.findIndex(({ seq }) => seq === chosenSeq)
   const place = Math.max(0, found)
   const chosen = shown[place]
@@ -53,7 +51,6 @@ export function EventList({ events, changes }: EventListProps): JSX.Element {
       <VirtualList
         items={shown}
         keyOf={({ seq, type: name }) => `${seq} ${name}`}
-        rowHeight={isNarrow ? 44 : 26}
         active={Math.min(place, shown.length - 1)}
         role="listbox"
         label="Events of the run"

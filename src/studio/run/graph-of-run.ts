@@ -22,22 +22,23 @@ export function graphOf(run: RunSteps, urlOf: (seq: number) => string): RunGraph
 export function aggregated({ nodes, edges }: RunGraphData): RunGraphData {
   const groups = Map.groupBy(nodes, ({ kind, label }) => `${kind} ${label}`)
   const groupOf = new Map(nodes.map(({ id, kind, label }) => [id, `${kind} ${label}`]))
-  const ways = Map.groupBy(edges, ({ from, to }) => JSON.stringify([groupOf.get(from), groupOf.get(to)]))
+  const between = edges.map(({ from, to }) => ({ from: groupOf.get(from) ?? '', to: groupOf.get(to) ?? '' }))
+  const ways = Map.groupBy(between, ({ from, to }) => JSON.stringify([from, to]))
+  const rank = ({ state }: GraphNode) => worst.indexOf(state)
   return {
-    nodes: [...groups].map(([id, group]) => {
-      const [first] = group as [GraphNode, ...GraphNode[]]
-      const state = worst.find((one) => group.some((node) => node.state === one))
-      const shown = group.findLast((node) => node.state === state) ?? first
-      return { ...shown, id, ...(group.length > 1 && { count: group.length }) }
-    }),
-    edges: [...ways].map(([ends, group]) => {
-      const [from, to] = JSON.parse(ends) as [string, string]
-      return { from, to, ...(group.length > 1 && { label: `×${group.length}` }) }
-    }),
+    nodes: [...groups].map(([id, group]) => ({
+      ...group.reduce((one, other) => (rank(other) <= rank(one) ? other : one)),
+      id,
+      ...(group.length > 1 && { count: group.length }),
+    })),
+    edges: [...ways.values()].map((group) => ({
+      ...(group[0] as GraphEdge),
+      ...(group.length > 1 && { label: `×${group.length}` }),
+    })),
   }
 }
 
-const worst = ['failed', 'waiting', 'running', 'cancelled', 'done'] as const
+const worst: readonly GraphNode['state'][] = ['failed', 'waiting', 'running', 'cancelled', 'done']
 
 interface Flowing {
   data: RunGraphData
@@ -82,9 +83,8 @@ function hasEnded(step: Step, before: Step): boolean {
 /** Those that had ended, without those that others of them followed. */
 function beforeInTime(step: Step, earlier: readonly Step[]): Step[] {
   const ended = earlier.filter((one) => hasEnded(one, step))
-  const lastBegan = ended.reduce((last, { seq }) => Math.max(last, seq), 0)
-  // A search begins and ends with one event.
-  return ended.filter(({ end }) => end !== undefined && end.seq >= lastBegan)
+  const last = ended.at(-1)
+  return ended.filter((one) => last !== undefined && !hasEnded(one, last))
 }
 
 /** What the code of a workflow says it reached before, unless that still worked: then both are branches of the same. */

@@ -52,22 +52,22 @@ export function RunActions({ studio, opened }: RunActionsProps): JSX.Element | n
   if (run === undefined || run.parent_run_id !== null) return null
   return (
     <>
-      {again === undefined ? null : (
+      {again && (
         <a href={studio.urlOf(again)} title="Change it and run it again (e)">
           Again
         </a>
       )}
-      {mayWatch ? (
+      {mayWatch && (
         <button type="button" class="quiet" title="Ask it again at each save of a file (w)" onClick={watch}>
           {studio.pins.ids.value.includes(runId) ? 'Watched' : 'Watch'}
         </button>
-      ) : null}
-      {mayFork ? (
+      )}
+      {mayFork && (
         <button type="button" class="quiet" title="A new session up to here (f)" onClick={fork}>
           Fork
         </button>
-      ) : null}
-      {diff === undefined ? null : (
+      )}
+      {diff && (
         <a href={studio.urlOf(diff)} title="Compare with the run before (d)">
           Diff
         </a>

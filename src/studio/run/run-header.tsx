@@ -32,20 +32,20 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
   return (
     <header class="bar">
       <h2>{run?.entity_id ?? 'Run'}</h2>
-      {run === undefined ? null : <Status status={run.status} />}
-      {run?.cache_hit === true ? <span class="badge">from the cache</span> : null}
+      {run && <Status status={run.status} />}
+      {run?.cache_hit && <span class="badge">from the cache</span>}
       {events.seq === 0 ? null : status === 'running' && opened.tree.moment === undefined ? (
         <Elapsed since={(began ?? 0) + waitedMs} />
       ) : (
         <span>{formatMs(durationMs - waitedMs)}</span>
       )}
       {waitedMs < shortestWaitMs ? null : <span class="more">+ {formatMs(waitedMs)} of waiting</span>}
-      {usage === null ? null : (
+      {usage && (
         <span title={usageInWords(usage)}>
           {formatCount(usage.total_tokens)} tokens<span class="hidden"> ({usageInWords(usage)})</span>
         </span>
       )}
-      {run === undefined || isUnderWay(run) ? null : (
+      {run && !isUnderWay(run) && (
         <span title={costInWords(run.cost)}>
           {formatCost(run.cost)} <span class="hidden">{costInWords(run.cost)}</span>
         </span>
@@ -53,16 +53,16 @@ export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): J
       <code class="id wide-only" title={runId}>
         …{runId.slice(-6)}
       </code>
-      {studio.isFile ? null : (
+      {!studio.isFile && (
         <>
           <RunActions studio={studio} opened={opened} />
           <CopyMenu studio={studio} opened={opened} />
         </>
       )}
-      {run === undefined || run.parent_run_id === null ? null : (
+      {run?.parent_run_id && (
         <>
           <a href={urlOf(run.parent_run_id)}>inside another run</a>
-          {studio.isFile ? null : <a href={studio.urlOf({ page: 'member', runId })}>its conversation</a>}
+          {!studio.isFile && <a href={studio.urlOf({ page: 'member', runId })}>its conversation</a>}
         </>
       )}
       <button type="button" class="quiet close" onClick={onClose} aria-label="Close the run">

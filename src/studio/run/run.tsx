@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ComponentProps, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Step } from '../../core/steps/step.ts'
 import { formatCount } from '../../core/text/format.ts'
@@ -40,14 +40,17 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
   tree.shape.value
   const close = () => studio.go(withoutStep(address))
   const urlOf = (inner: string) => studio.urlOf({ ...withoutStep(address), runId: inner })
-  const show = (change: Partial<Chosen>) => studio.go({ ...address, ...change }, address.seq !== undefined)
-  const select = ({ runId: inner, step }: Row) =>
-    step !== undefined && studio.go(placeOf(address, runId, inner, step.seq), address.seq !== undefined)
+  const select = ({ runId: inner, step }: Row) => {
+    // Keys may follow each other faster than the page is drawn.
+    const now = studio.address.peek()
+    if (step !== undefined && now.page === 'chats')
+      studio.go(placeOf(now, runId, inner, step.seq), now.seq !== undefined)
+  }
   const chosen = address.inside ?? runId
   const chosenEvents = tree.eventsOf(chosen)
   const step = stepAt(chosenEvents, address.seq)
   const selected = keyAt(tree, address)
-  useKeys(studio, opened)
+  useKeys(studio, tree, select)
   useFailedStep(studio, opened, address)
   const isThere = events.seq > 0
   useEffect(() => {
@@ -56,7 +59,17 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
   return (
     <section class="run" aria-label={`Run ${runId}`} tabIndex={-1}>
       <RunHeader studio={studio} opened={opened} urlOf={urlOf} onClose={close} />
-      {opened.isMissing.value ? null : <Modes opened={opened} />}
+      {!opened.isMissing.value && (
+        <TabBar
+          label="How to show the run"
+          tabs={modes}
+          chosen={mode.value}
+          onChoose={(one) => {
+            mode.value = one
+          }}
+          wordsOf={(one) => (one === 'Events' ? <EventCount events={events} /> : one)}
+        />
+      )}
       <ReplayOf studio={studio} opened={opened} />
       <AboutRun opened={opened} />
       {mode.value === 'Events' ? (
@@ -79,13 +92,13 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
       {mode.value === 'Events' || step === undefined || chosenEvents === undefined ? null : (
         <>
           <Inside studio={studio} step={step} around={chosen === runId ? undefined : chosen} urlOf={urlOf} />
-          <LiveInspector
+          <Inspector
             studio={studio}
             runId={chosen}
             events={chosenEvents}
             step={step}
             view={address.view}
-            onView={(view) => show({ view })}
+            onView={(view) => studio.go({ ...address, view }, true)}
             onEvents={() => {
               mode.value = 'Events'
               // A run inside has a list of its own.
@@ -95,26 +108,6 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
         </>
       )}
     </section>
-  )
-}
-
-/** What is still written in a step is shown as it comes; of all else only what changes the steps. */
-function LiveInspector(props: ComponentProps<typeof Inspector>): JSX.Element {
-  if (props.step.endMs === undefined) props.events.changes.value
-  return <Inspector {...props} />
-}
-
-function Modes({ opened }: { opened: OpenedRun }): JSX.Element {
-  return (
-    <TabBar
-      label="How to show the run"
-      tabs={modes}
-      chosen={mode.value}
-      onChoose={(one) => {
-        mode.value = one
-      }}
-      wordsOf={(one) => (one === 'Events' ? <EventCount opened={opened} /> : one)}
-    />
   )
 }
 
@@ -161,9 +154,9 @@ function ReplayOf({ studio, opened }: { studio: Studio; opened: OpenedRun }): JS
 }
 
 /** By itself, so that an event draws no more than this number. */
-function EventCount({ opened }: { opened: OpenedRun }): JSX.Element {
-  opened.events.changes.value
-  return <>Events {formatCount(opened.events.all.length)}</>
+function EventCount({ events: { changes, all } }: { events: RunEvents }): JSX.Element {
+  changes.value
+  return <>Events {formatCount(all.length)}</>
 }
 
 function AboutRun({ opened: { shown: present, error, events, tree } }: { opened: OpenedRun }): JSX.Element {
@@ -199,29 +192,27 @@ function aboutEnd(run: NonNullable<OpenedRun['run']['value']>): string {
   return lost.trim()
 }
 
-/** Keys may follow each other faster than the page is drawn. */
-function useKeys(studio: Studio, { runId, tree }: OpenedRun): void {
+function useKeys(studio: Studio, tree: RunTree, onSelect: (row: Row) => void): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what a row is chosen by does the same each time
   useEffect(() => {
     const chosen = () => {
-      const address = studio.address.peek()
-      const key = address.page === 'chats' ? keyAt(tree, address) : undefined
-      return { address, place: tree.rows.value.findIndex((row) => row.key === key) }
+      const key = keyAt(tree, studio.address.peek())
+      return tree.rows.value.findIndex((row) => row.key === key)
     }
     const move = (by: number) => {
-      const { address, place } = chosen()
+      const place = chosen()
       const row = tree.rows.value[place < 0 ? 0 : place + by]
-      if (row?.step !== undefined && address.page === 'chats')
-        studio.go(placeOf(address, runId, row.runId, row.step.seq), place >= 0)
+      if (row !== undefined) onSelect(row)
     }
     return studio.keys.on({
       'next-step': () => move(1),
       'previous-step': () => move(-1),
       expand: () => {
-        const row = tree.rows.value[chosen().place]
+        const row = tree.rows.value[chosen()]
         if (row?.step !== undefined) tree.turn(row.runId, row.step)
       },
     })
-  }, [studio, runId, tree])
+  }, [studio, tree])
 }
 
 /** What went wrong is looked at first. */
@@ -241,7 +232,9 @@ function stepAt(events: RunEvents | undefined, seq: number | undefined): Step | 
 }
 
 /** Of the row that an address names. */
-function keyAt(tree: RunTree, { inside = tree.runId, seq }: Chosen): string | undefined {
+function keyAt(tree: RunTree, address: Address): string | undefined {
+  if (address.page !== 'chats') return undefined
+  const { inside = tree.runId, seq } = address
   const step = stepAt(tree.eventsOf(inside), seq)
   return step === undefined ? undefined : `${inside}:${step.seq}`
 }

@@ -3,12 +3,11 @@ import type { JSX, RefObject } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { formatMs } from '../../core/text/format.ts'
 import { placeAfter } from '../parts/layout/list-keys.ts'
-import { useNarrow } from '../parts/layout/narrow.ts'
+import { motionRestMs } from '../parts/layout/motion.ts'
 import { VirtualList } from '../parts/layout/virtual-list.tsx'
 import { spanOf, type TimeScale, timeScale } from '../state/run/time-scale.ts'
 import type { Row, RunTree } from '../state/run-tree.ts'
-import { StepRow, tookInWords } from './step-row.tsx'
-import { tookMs } from './words.ts'
+import { StepRow } from './step-row.tsx'
 
 type Box = RefObject<HTMLDivElement | null>
 
@@ -30,7 +29,6 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
   const [silentMs, setSilentMs] = useState(0)
   const spanMs = moment?.spanMs ?? (isRunning ? spanOf(Math.max(durationMs, silentMs)) : durationMs)
   const scale = useMemo(() => timeScale(spanMs, pauses), [spanMs, pauses])
-  const isNarrow = useNarrow()
   const box = useRef<HTMLDivElement>(null)
   const chosen = rows.findIndex(({ key }) => key === selected)
   const [kept, setKept] = useState(0)
@@ -67,7 +65,6 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
       <VirtualList
         items={rows}
         keyOf={({ key }) => key}
-        rowHeight={isNarrow ? 44 : 26}
         active={active}
         role="treegrid"
         rowCount={rows.length}
@@ -97,7 +94,7 @@ export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Ele
               isOpen={isOpen}
               isSelected={key === selected}
               isActive={place === active}
-              took={tookInWords(step, tookMs(step, events.pauses))}
+              pauses={events.pauses}
               usage={tree.usageOf(step)}
               cost={tree.costOf(step)}
               onSelect={select}
@@ -159,7 +156,7 @@ function useNow(
     const element = box.current
     if (element === null || spanMs === undefined) return
     if (moment !== undefined) return effect(() => element.style.setProperty('--now', `${scale.at(moment.ms.value)}%`))
-    const restMs = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 0
+    const restMs = motionRestMs()
     let frame = 0
     let drawn = Number.NEGATIVE_INFINITY
     let place = ''

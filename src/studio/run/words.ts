@@ -2,26 +2,23 @@ import type { Cost, Step, StepKind } from '../../core/steps/step.ts'
 import { formatCost } from '../../core/text/format.ts'
 import type { IconName } from '../parts/icon.tsx'
 
-export const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> = {
-  run: ['run', 'run'],
-  search: ['search', 'search'],
-  model: ['model', 'model call'],
-  tool: ['tool', 'tool call'],
-  step: ['step', 'step'],
-  wait: ['waiting', 'waits'],
-  end: ['end', 'end'],
+const words: Partial<Record<StepKind, string>> = { model: 'model call', tool: 'tool call', wait: 'waits' }
+
+export function kindInWords(kind: StepKind): string {
+  return words[kind] ?? kind
+}
+
+export function iconOf(kind: StepKind): IconName {
+  return kind === 'wait' ? 'waiting' : kind
 }
 
 /** From which a run can be repeated. */
 export const repeatable: readonly StepKind[] = ['model', 'tool', 'search', 'step']
 
-/** Null while it is as most are: nothing is said then. */
-export function stateOf({ state, isCut, kind }: Step): [icon: IconName, words: string] | null {
-  if (isCut === true) return ['interrupted', 'interrupted']
-  if (state === 'failed') return ['failed', 'failed']
-  if (state === 'cancelled') return ['cancelled', 'cancelled']
-  if (state === 'running') return ['running', 'running']
-  return state === 'waiting' && kind !== 'wait' ? ['waiting', 'waits'] : null
+/** Its name is a word too. Undefined while it is as most are: nothing is said then. */
+export function stateOf({ state, isCut, kind }: Step): IconName | undefined {
+  if (isCut) return 'interrupted'
+  return state === 'done' || (state === 'waiting' && kind === 'wait') ? undefined : state
 }
 
 /** What a cost rests on. */

@@ -52,7 +52,7 @@ export class OpenedRun {
 
   /** Shows all of it again. */
   endReplay(): void {
-    this.replay.peek()?.close()
+    this.replay.peek()?.pause()
     this.replay.value = undefined
   }
 
@@ -118,9 +118,7 @@ export class OpenedRun {
   }
 
   received(event: RunEvent): void {
-    const { root } = this.whole
-    if (event.run_id !== this.runId) this.whole.received(event)
-    else if (root.receive(event)) this.whole.changed()
+    this.whole.received(event)
   }
 
   runChanged(run: Run): void {

@@ -1,14 +1,15 @@
-import { batch, signal } from '@preact/signals'
+import { batch, type Signal, signal } from '@preact/signals'
 import type { PageClient } from '../../client/page.ts'
 import type { RunEvent } from '../../core/event.ts'
 import type { Run } from '../../wire/run.ts'
+import { motionRestMs } from '../parts/layout/motion.ts'
 import type { Turn } from './conversation.ts'
 import type { Replayed } from './replayed.ts'
 import { RunEvents } from './run/events.ts'
 import type { Moment, RunTree } from './run-tree.ts'
 
-/** How often a second is shown anew when a person wants little to move. */
-const restMs = 1000
+/** Of what was not seen meanwhile. */
+const longestStepMs = 1000
 
 /** Events with the time of each in ms since 1970, which never goes back. */
 interface Recorded {
@@ -27,9 +28,7 @@ export class Replay implements Replayed {
   readonly #ms = signal(0)
   readonly #began: number
   readonly #all: Recorded
-  readonly #whole: RunTree
-  readonly #client: PageClient
-  readonly #tree = signal<RunTree | undefined>(undefined)
+  readonly #tree: Signal<RunTree>
   /** The runs inside that were unfolded. */
   readonly #inside = new Map<string, Recorded>()
   #frame = 0
@@ -40,23 +39,16 @@ export class Replay implements Replayed {
     this.#began = began
     this.moment = { ms: this.#ms, spanMs, pauses }
     this.#all = recorded(all, this.#began + spanMs)
-    this.#whole = whole
-    this.#client = this.#readingInside(client)
+    this.#tree = signal(whole.withRoot(new RunEvents(), this.moment, this.#readingInside(client)))
     for (const { step, isOpen } of whole.rows.peek()) {
       const events = isOpen === true ? whole.eventsOf(step?.childRunId ?? '')?.all : undefined
       if (events !== undefined) this.#inside.set(step?.childRunId ?? '', recorded(events))
     }
-    document.addEventListener('visibilitychange', this.#seen)
     this.#show(all.length, spanMs)
   }
 
-  close(): void {
-    this.pause()
-    document.removeEventListener('visibilitychange', this.#seen)
-  }
-
   get tree(): RunTree {
-    return this.#tree.value as RunTree
+    return this.#tree.value
   }
 
   get length(): number {
@@ -90,7 +82,21 @@ export class Replay implements Replayed {
   play(): void {
     if (this.isAtEnd) this.#show(1, 0)
     this.isPlaying.value = true
-    this.#run()
+    const restMs = motionRestMs()
+    let before = performance.now()
+    const move = (now: number) => {
+      this.#frame = requestAnimationFrame(move)
+      if (now - before <= restMs) return
+      // A tab that nobody sees has no frames: it goes on where it was.
+      const next = this.#ms.peek() + Math.min(longestStepMs, now - before) * this.speed.peek()
+      before = now
+      const { spanMs, pauses } = this.moment
+      // Nobody wants to wait for another person again.
+      const pause = pauses.find(({ fromMs, toMs }) => next > fromMs && next < toMs)
+      this.goTo(Math.min(spanMs, pause?.toMs ?? next))
+      if (this.isAtEnd) this.pause()
+    }
+    move(before)
   }
 
   pause(): void {
@@ -110,34 +116,10 @@ export class Replay implements Replayed {
     this.#show(count, (this.#all.times[count - 1] ?? 0) - this.#began)
   }
 
-  readonly #seen = (): void => {
-    cancelAnimationFrame(this.#frame)
-    if (this.isPlaying.peek()) this.#run()
-  }
-
-  /** Nothing moves in a tab that nobody sees. */
-  #run(): void {
-    if (document.visibilityState === 'hidden') return
-    const rest = matchMedia('(prefers-reduced-motion: reduce)').matches ? restMs : 0
-    let before = performance.now()
-    const move = (now: number) => {
-      this.#frame = requestAnimationFrame(move)
-      if (now - before <= rest) return
-      const next = this.#ms.peek() + (now - before) * this.speed.peek()
-      before = now
-      const { spanMs, pauses } = this.moment
-      // Nobody wants to wait for another person again.
-      const pause = pauses.find(({ fromMs, toMs }) => next > fromMs && next < toMs)
-      this.goTo(Math.min(spanMs, pause?.toMs ?? next))
-      if (this.isAtEnd) this.pause()
-    }
-    this.#frame = requestAnimationFrame(move)
-  }
-
   #show(count: number, ms: number): void {
     batch(() => {
-      if (this.#tree.peek() === undefined || count < this.count.peek()) {
-        this.#tree.value = (this.#tree.peek() ?? this.#whole).withRoot(new RunEvents(), this.moment, this.#client)
+      if (count < this.count.peek()) {
+        this.#tree.value = this.#tree.peek().withRoot(new RunEvents())
         for (const one of [this.#all, ...this.#inside.values()]) one.count = 0
       }
       const { root } = this.tree
@@ -163,10 +145,8 @@ export class Replay implements Replayed {
   /** A run inside that is unfolded now is read as a whole, and shown as far as it was. What it used at last is not told. */
   #readingInside(client: PageClient): PageClient {
     const events: PageClient['runs']['events'] = async (runId, options) => {
-      const all: RunEvent[] = []
-      if (!this.#inside.has(runId))
-        for await (const event of await client.runs.events(runId, { ...options, after: 0 })) all.push(event as RunEvent)
-      const inside = this.#inside.get(runId) ?? recorded(all)
+      const read = async () => Array.fromAsync(await client.runs.events(runId, { ...options, after: 0 }))
+      const inside = this.#inside.get(runId) ?? recorded((await read()) as RunEvent[])
       this.#inside.set(runId, inside)
       this.#goOn(inside)
       return none()

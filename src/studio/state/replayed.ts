@@ -23,5 +23,4 @@ export interface Replayed {
   goTo(ms: number): void
   /** To another event: 1 is the next one, -1 the one before. */
   step(by: number): void
-  close(): void
 }

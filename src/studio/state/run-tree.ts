@@ -30,7 +30,7 @@ export interface Moment {
   pauses: readonly Pause[]
 }
 
-interface RunInside {
+interface KnownRun {
   events: RunEvents
   /** As it was last told. */
   head: Run | undefined
@@ -52,11 +52,10 @@ export class RunTree {
   readonly moment: Moment | undefined
   readonly #client: PageClient
   readonly #signal: AbortSignal
-  readonly #inside = new Map<string, RunInside>()
+  /** By id: the outermost run and those inside that are known. */
+  readonly #runs = new Map<string, KnownRun>()
   /** The keys of rows that are not as they are at first: steps of a run are unfolded, runs inside are not. */
   readonly #turned = new Set<string>()
-  /** Since the last change. */
-  readonly #costs = new Map<Step, Cost | null | undefined>()
   readonly #isLive: () => boolean
 
   /** `isLive`: what happens in the run comes by itself. */
@@ -74,6 +73,7 @@ export class RunTree {
     this.root = root
     this.#signal = stop
     this.#isLive = isLive
+    this.#of(runId, root)
   }
 
   /** With events that were read anew, and the same steps unfolded. */
@@ -84,15 +84,14 @@ export class RunTree {
   }
 
   changed(): void {
-    this.#costs.clear()
     this.shape.value++
   }
 
   eventsOf(runId: string): RunEvents | undefined {
-    return runId === this.runId ? this.root : this.#inside.get(runId)?.events
+    return this.#runs.get(runId)?.events
   }
 
-  /** Of any other run that is followed: its step may become known later than its events. */
+  /** Of a run that is followed. One inside may be known later by its step than by its events. */
   received(event: RunEvent): void {
     const { events } = this.#of(event.run_id)
     if (events.receive(event)) this.changed()
@@ -101,17 +100,15 @@ export class RunTree {
   runChanged(run: Run): void {
     const parent = run.parent_run_id
     // All that changes on the server is told of.
-    if (parent === null || (parent !== this.runId && !this.#inside.has(parent))) return
+    if (parent === null || !this.#runs.has(parent)) return
     this.#of(run.run_id).head = run
     this.changed()
   }
 
-  #of(runId: string): RunInside {
-    const known = this.#inside.get(runId)
-    if (known !== undefined) return known
-    const inside = { events: new RunEvents(), head: undefined, reading: undefined, error: '' }
-    this.#inside.set(runId, inside)
-    return inside
+  #of(runId: string, events = new RunEvents()): KnownRun {
+    const known = this.#runs.get(runId) ?? { events, head: undefined, reading: undefined, error: '' }
+    this.#runs.set(runId, known)
+    return known
   }
 
   /** Reads what the runs inside used, which their steps don't say. */
@@ -151,14 +148,14 @@ export class RunTree {
     return inside.reading
   }
 
-  async #read(runId: string, inside: RunInside): Promise<void> {
+  async #read(runId: string, inside: KnownRun): Promise<void> {
     inside.error = ''
     try {
       const { events } = inside
       const options = { signal: this.#signal, after: events.seq }
       if (!events.isOver && !this.#isLive())
         for await (const event of await this.#client.runs.events(runId, options)) events.add(event as RunEvent)
-      const isKnown = (child: string | undefined) => child === undefined || this.#inside.get(child)?.head?.completed_at
+      const isKnown = (child: string | undefined) => child === undefined || this.#runs.get(child)?.head?.completed_at
       if (!events.steps.every(({ childRunId }) => isKnown(childRunId))) await this.readHeads(runId)
     } catch (error) {
       if (!this.#signal.aborted) inside.error = messageOf(error)
@@ -180,27 +177,22 @@ export class RunTree {
 
   /** Unfolds what is around a run inside. */
   async reveal(runId: string): Promise<void> {
+    const path: string[] = []
     try {
-      await this.#reveal(runId)
+      for (let at: string | null = runId; at !== this.runId; ) {
+        path.unshift(at)
+        const run: { parent_run_id: string | null } = await this.#client.runs.get(at, { signal: this.#signal })
+        at = run.parent_run_id
+        if (at === null) return
+      }
     } catch (error) {
       if (!this.#signal.aborted) this.error.value = messageOf(error)
-    }
-  }
-
-  async #reveal(runId: string): Promise<void> {
-    const path: string[] = []
-    for (let at: string | null = runId; at !== this.runId; ) {
-      path.unshift(at)
-      const run: { parent_run_id: string | null } = await this.#client.runs.get(at, { signal: this.#signal })
-      at = run.parent_run_id
-      if (at === null) return
+      return
     }
     let outer = this.runId
     for (const inner of path) {
-      const step = this.eventsOf(outer)?.steps.find(({ childRunId }) => childRunId === inner)
-      if (step === undefined) return
-      for (let one: Step | undefined = step; one !== undefined; one = one.parent)
-        if (this.isOpen(outer, one) === false) this.turn(outer, one)
+      let step = this.eventsOf(outer)?.steps.find(({ childRunId }) => childRunId === inner)
+      for (; step !== undefined; step = step.parent) if (this.isOpen(outer, step) === false) this.turn(outer, step)
       await this.read(inner)
       outer = inner
     }
@@ -211,20 +203,17 @@ export class RunTree {
     if (step.kind === 'run') return undefined
     if (step.usage !== undefined) return step.usage
     if (step.childRunId === undefined) return step.usageInside
-    const inside = this.#inside.get(step.childRunId)
+    const inside = this.#runs.get(step.childRunId)
     return inside?.events.usage ?? inside?.head?.usage
   }
 
   /** Null when a part is not known; undefined when nothing in it can have a price. */
   costOf(step: Step): Cost | null | undefined {
     if (step.kind === 'run') return undefined
-    if (step.childRunId !== undefined) return this.#inside.get(step.childRunId)?.head?.cost ?? null
+    if (step.childRunId !== undefined) return this.#runs.get(step.childRunId)?.head?.cost ?? null
     if (step.below.length === 0) return step.cost
-    if (!this.#costs.has(step)) {
-      const costs = step.below.map((one) => this.costOf(one)).filter((cost) => cost !== undefined)
-      this.#costs.set(step, costs.length === 0 ? undefined : sumCost(costs))
-    }
-    return this.#costs.get(step)
+    const costs = step.below.map((one) => this.costOf(one)).filter((cost) => cost !== undefined)
+    return costs.length === 0 ? undefined : sumCost(costs)
   }
 
   #rows(): readonly Row[] {

@@ -161,23 +161,27 @@ test('Space presses the button that has the focus, and nothing else', async () =
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
-test('nothing moves in a tab that nobody sees, nor after the run is left', async () => {
+test('after a minute in which the tab had no frames it goes on from where it was, and ends with the run', async () => {
   const { page, ...visited } = await openRun(chromium, server, await runOf('tells', 1000))
-  await page.evaluate(`{ let asked = 0; const real = requestAnimationFrame
-    window.requestAnimationFrame = (call) => { asked++; return real(call) }
+  await page.evaluate(`{ let asked = 0; let held; let hiddenMs = 0; const real = requestAnimationFrame
+    window.requestAnimationFrame = (call) => {
+      asked++
+      const later = (now) => call(now + hiddenMs)
+      return held === undefined ? real(later) : held.push(later)
+    }
+    window.hide_ = () => { held = [] }
+    window.see_ = () => { hiddenMs = 60_000; held.forEach((call) => real(call)); held = undefined }
     window.frames_ = async () => { const before = asked; await new Promise((done) => real(() => real(() => real(done)))); return asked - before } }`)
-  const turn = (state: string) =>
-    page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'))`)
   await button(page, 'Replay').click()
   await row(page, /^model call openai\/gpt-5 running/).waitFor()
   expect(await page.evaluate('frames_()')).toBeGreaterThan(0)
-  await turn('hidden')
+  await page.evaluate('hide_()')
   const hidden = await told(page)
-  expect(await page.evaluate('frames_()')).toBe(0)
-  expect(await told(page)).toBe(hidden)
-  await turn('visible')
+  await page.evaluate('see_()')
   await expect.poll(() => told(page)).not.toBe(hidden)
+  await button(page, 'Pause').click()
+  expect(await told(page)).not.toContain(`event ${count} of`)
+  await button(page, 'Play').click()
   await page.getByRole('button', { name: 'Close the run' }).click()
   expect(await page.evaluate('frames_()')).toBe(0)
   await expect.poll(() => answer(page)).toBe('from inside and after')

@@ -122,9 +122,9 @@ test('runs inside a run that has ended are read when they are unfolded, with wha
   expect(visited.urls.filter((url) => /\/events\b/.test(url)).length).toBe(before + 1)
   expect(await treeOf(grid(page))).toMatchInlineSnapshot(`
     "- treegrid "Steps of the run, … s":
-      - row "run asks waits Fold … s" [expanded] [level=1]:
-        - gridcell "run asks waits Fold":
-          - text: run asks waits
+      - row "run asks waiting Fold … s" [expanded] [level=1]:
+        - gridcell "run asks waiting Fold":
+          - text: run asks waiting
           - button "Fold"
         - gridcell "… s"
       - row "step prepare Fold … s" [expanded] [level=2]:

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { textScale } from './narrow.ts'
+import { textScale, useNarrow } from './narrow.ts'
 
 /** An array, or something as long of which parts are not there yet. */
 interface Items<T> {
@@ -19,8 +19,8 @@ export interface View {
 interface VirtualListProps<T> {
   items: Items<T>
   keyOf: (item: T) => string
-  /** In px for text of the usual size; all are as high. */
-  rowHeight: number
+  /** In px for text of the usual size; all are as high. By default as high as what is pressed has to be. */
+  rowHeight?: number
   /** The row that can be reached by Tab, which stays mounted. It has the focus while another row had it. */
   active: number
   render: (item: T, place: number) => ComponentChildren
@@ -49,7 +49,8 @@ const around = 8
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
   const { items, keyOf, active, render, renderMissing, returns } = props
-  const rowHeight = props.rowHeight * textScale.value
+  const least = useNarrow() ? 44 : 26
+  const rowHeight = (props.rowHeight ?? least) * textScale.value
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
   const keyAt = (place: number) => {

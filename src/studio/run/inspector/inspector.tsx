@@ -31,6 +31,8 @@ interface InspectorProps {
 /** What went into a step and what came of it. */
 export function Inspector(props: InspectorProps): JSX.Element {
   const { studio, runId, events, step, onView, onEvents } = props
+  // What is still written in a step is shown as it comes; of all else only what changes the steps.
+  if (step.endMs === undefined) events.changes.value
   const mayPrompts = studio.can('prompts')
   const { kind, number = 0, searches } = step
   const isCall = kind === 'model'

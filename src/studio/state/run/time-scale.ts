@@ -7,8 +7,6 @@ export interface TimeScale {
   ticks: { at: number; ms: number }[]
   /** Where a time was cut out, and how long it was. */
   cuts: { at: number; ms: number }[]
-  /** What it was made of: two of the same can stand for each other. */
-  key: string
 }
 
 /** Shorter ones say little, and are drawn as they are. */
@@ -43,7 +41,6 @@ export function timeScale(spanMs: number, pauses: readonly Pause[]): TimeScale {
     at,
     ticks: ticks.filter(({ ms, at: place }) => ms === 0 || isFree(place)),
     cuts,
-    key: `${workMs} ${cut.map(({ fromMs, toMs }) => `${fromMs}-${toMs}`).join(' ')}`,
   }
 }
 
