@@ -55,6 +55,13 @@ beforeAll(async () => {
         tools: { clock: tool({ description: 'The time.', inputSchema: z.object({}), execute: () => 'nine' }) },
       }),
       dice: agent({ model: diceModel('priced') }),
+      drawer: agent({
+        run: () => [
+          'It is attached.',
+          { type: 'file', media_type: 'text/plain', name: 'hours.txt', data: Buffer.from('nine') },
+          { type: 'data', data: { opens: 9 } },
+        ],
+      }),
       unpriced: agent({ model: diceModel('unpriced') }),
     },
     { prices: { 'scripted/scripted': 'local', 'scripted/priced': { input: 100, output: 1000 } } },
@@ -203,6 +210,22 @@ test('the spread tells no cost when one is not known', async () => {
   expect(await spread.getByRole('button').allTextContents()).toEqual(
     Array(5).fill(expect.stringMatching(/ answer [123] · \d+ ms · – · tokens out /)),
   )
+  expect(await end()).toEqual(nothingWrong)
+})
+
+test('both lanes show the files and the data of their run', async () => {
+  const { page, end } = await open('drawer')
+  await page.getByLabel('Tools and steps after it').selectOption('live')
+  await page.getByRole('button', { name: 'Run again' }).click()
+  for (const name of ['A · as it was', 'B · again']) {
+    const lane = page.getByRole('region', { name })
+    await lane.getByText('It is attached.').waitFor()
+    await lane.getByText('opens: 9').waitFor()
+    const saved = page.waitForEvent('download')
+    await lane.getByRole('button', { name: 'Save hours.txt' }).click()
+    expect((await saved).suggestedFilename()).toBe('hours.txt')
+  }
+  expect(await lookAt(page)).toEqual([])
   expect(await end()).toEqual(nothingWrong)
 })
 
