@@ -138,6 +138,20 @@ test('refuses an event without end and one that is not JSON', async () => {
   await expect(collect(await client.runs.events('run_bad'))).rejects.toMatchObject({ code: 'internal' })
 })
 
+test('a run of tests that ends before its end is told is an error after the results that came', async () => {
+  const result = { type: 'result', name: 'hours', outcome: 'passed' }
+  const { client } = await open((_request, response) => {
+    response.writeHead(200, head)
+    response.end(encodeEvent({ event: 'result', data: result }))
+  })
+  const results: unknown[] = []
+  const read = async () => {
+    for await (const one of await client.tests.run()) results.push(one)
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('ended early') })
+  expect(results).toEqual([result])
+})
+
 test('refuses a stream that does not name its run', async () => {
   const { client } = await open((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
