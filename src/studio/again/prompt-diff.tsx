@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { isEnded } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
 import { useRead } from '../state/reading/use-read.ts'
 import type { Studio } from '../state/studio.ts'
@@ -23,11 +24,17 @@ export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | nul
   const [idA, idB] = calls.map((ofRun) => ofRun[chosen - 1]?.callId)
   const isInBoth = idA !== undefined && idB !== undefined
   const key = isInBoth && count > 0 ? [a.runId, idA, b.runId, idB].join() : undefined
-  const { value: pairs, error } = useRead(key, async (signal) => {
-    const read = ({ runId }: OpenedRun, call: string | undefined) => readMessages(studio, runId, call, signal)
-    const [before, after] = await Promise.all([read(a, idA), read(b, idB)])
+  const read = async (signal: AbortSignal) => {
+    const messagesOf = ({ runId }: OpenedRun, call: string | undefined) => readMessages(studio, runId, call, signal)
+    const [before, after] = await Promise.all([messagesOf(a, idA), messagesOf(b, idB)])
     return messagePairs(before, after)
-  })
+  }
+  const first = useRead(key, read)
+  // A call that has just begun may not be in the record yet.
+  const isOver = [a, b].every(({ run }) => isEnded(run.value))
+  const again = useRead(isOver && first.error ? key : undefined, read)
+  const { value: pairs } = { ...first, ...again }
+  const error = pairs ? undefined : (again.error ?? first.error)
   if (count === 0) return null
   const changed = pairs?.filter(({ before, after }) => before !== after) ?? []
   const same = (pairs?.length ?? 0) - changed.length
@@ -47,7 +54,7 @@ export function PromptDiff({ studio, a, b }: PromptDiffProps): JSX.Element | nul
       {error && <p role="alert">{error}</p>}
       {!isInBoth ? (
         <p class="about">Only {idA === undefined ? 'B' : 'A'} has this call.</p>
-      ) : pairs ? null : (
+      ) : pairs || error ? null : (
         <p class="about appears">Reading…</p>
       )}
       {same > 0 && (

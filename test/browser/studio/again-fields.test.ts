@@ -62,6 +62,7 @@ beforeAll(async () => {
           { type: 'data', data: { opens: 9 } },
         ],
       }),
+      steady: agent({ model: scriptedModel(() => 'Steady.') }),
       unpriced: agent({ model: diceModel('unpriced') }),
     },
     { prices: { 'scripted/scripted': 'local', 'scripted/priced': { input: 100, output: 1000 } } },
@@ -167,6 +168,28 @@ test('the model is told the messages as they were changed, and the settings with
   const { errors, ...rest } = await end()
   // The server refused what is no list.
   expect({ ...rest, errors: errors.filter((error) => !error.includes('400')) }).toEqual(nothingWrong)
+})
+
+test('a prompt that was not in the record yet is read again once the run has ended', async () => {
+  const { page, end } = await open('steady')
+  let refused = 0
+  await page.route(/\/trace\?call=/, (route) => {
+    if (refused++ === 0)
+      return route.fulfill({ status: 404, json: { error: { code: 'call_not_found', message: 'Gone.' } } })
+    return route.continue()
+  })
+  await page.getByRole('button', { name: 'Run again' }).click()
+  const prompt = page.getByRole('region', { name: 'Prompt' })
+  await prompt.getByText('1 message is the same: nothing differs.').waitFor()
+  expect(refused).toBe(4)
+  expect(await prompt.getByRole('alert').count()).toBe(0)
+  // One that is gone for good is told, and not read for ever.
+  await page.unroute(/\/trace\?call=/)
+  await page.route(/\/trace\?call=/, (route) => route.fulfill({ json: { calls: [] } }))
+  await page.reload()
+  await prompt.getByRole('alert').getByText('Some messages of the prompt are gone.').waitFor()
+  expect(await prompt.getByText('Reading…').count()).toBe(0)
+  expect((await end()).violations).toEqual([])
 })
 
 test('after ×5 the spread tells the different answers, and of each try what was measured', async () => {
