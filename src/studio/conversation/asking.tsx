@@ -5,7 +5,7 @@ import type { Run } from '../../wire/run.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Keys } from '../state/keys/keys.ts'
 import type { GivenAnswer } from '../state/studio.ts'
-import { inWords } from './exchanges.tsx'
+import { inWords } from './given.ts'
 import { InputForm } from './input-form.tsx'
 
 export type Asked = Run['waiting'][number]

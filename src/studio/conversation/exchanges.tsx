@@ -3,6 +3,7 @@ import type { CallAnswer } from '../../core/run.ts'
 import type { RunSteps } from '../../core/steps/steps.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Moment } from '../parts/moment.tsx'
+import { inWords } from './given.ts'
 
 /** What the run asked, and what it was told. */
 export function Exchanges({ answer }: { answer: RunSteps }): JSX.Element | null {
@@ -28,17 +29,6 @@ export function Exchanges({ answer }: { answer: RunSteps }): JSX.Element | null 
       {told}
     </ul>
   ) : null
-}
-
-export function inWords({ approved, reason, input, output, error }: CallAnswer): string {
-  const why = reason ?? (typeof input === 'string' ? input : undefined)
-  if (approved !== undefined) {
-    const decision = approved ? 'allowed' : 'refused'
-    return why === undefined ? decision : `${decision}: ${why}`
-  }
-  if (error !== undefined) return `failed: ${error}`
-  const value = input ?? output
-  return typeof value === 'string' ? value : 'answered'
 }
 
 function Value({ given: { input, output } }: { given: CallAnswer }): JSX.Element | null {

@@ -136,14 +136,14 @@ test('of two windows that answer at once one is taken, and the other is told so 
   // The second window has not heard of the first answer when it gives its own.
   await other.page.route('**/api/v1/runs/*/resume', async (route) => {
     await one.page.getByRole('button', { name: 'Allow' }).click()
-    await one.page.getByText('paid 4711').waitFor()
+    await one.page.getByRole('article').getByText('paid 4711').waitFor()
     await route.continue()
   })
   const answered = other.page.waitForResponse(/\/resume$/)
   await other.page.getByRole('button', { name: 'Refuse', exact: true }).click()
   expect((await answered).status()).toBe(409)
   await other.page.getByText('Somebody else answered first. Your answer was not used.').waitFor()
-  await other.page.getByText('paid 4711').waitFor()
+  await other.page.getByRole('article').getByText('paid 4711').waitFor()
   await other.page.getByRole('list', { name: 'Questions of the run' }).getByText('allowed').waitFor()
   expect(await lookAt(other.page)).toEqual([])
   expect(await one.end()).toEqual(nothingWrong)
