@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createFetchTransport } from '../../src/client/transport/transport.ts'
 import { parseImports } from '../support/floors.ts'
@@ -49,4 +50,20 @@ test('reads streams that can not be iterated, and lets them go', async () => {
     if (bytes.length === 3) break
   }
   expect([headers, bytes, cancelled]).toEqual([{ 'x-one': '1' }, [0, 1, 2], true])
+})
+
+test('reads the body of a fetch that gives streams of Node, and lets it go', async () => {
+  const answers = [Readable.from([Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)]), null]
+  const fetch = async () => ({ status: 200, headers: new Headers(), body: answers.shift() })
+  const { send } = createFetchTransport('http://127.0.0.1', fetch as never)
+  const request = { method: 'GET', url: '/', headers: {}, signal: new AbortController().signal }
+  const [stream] = answers
+  const bytes: number[] = []
+  for await (const [byte] of (await send(request)).body) {
+    bytes.push(byte ?? -1)
+    if (bytes.length === 2) break
+  }
+  expect([bytes, stream?.destroyed]).toEqual([[1, 2], true])
+  for await (const [byte] of (await send(request)).body) bytes.push(byte ?? -1)
+  expect(bytes).toEqual([1, 2])
 })

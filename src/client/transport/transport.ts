@@ -42,9 +42,12 @@ export function createFetchTransport(base: string, fetch: typeof globalThis.fetc
   }
 }
 
-/** Not every browser can iterate over a stream. */
+/** Not every browser can iterate over a stream, and what a `fetch` of Node gives may be nothing but iterable. */
 async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (body === null) return
+  if (body !== null) yield* Symbol.asyncIterator in body ? body : read(body)
+}
+
+async function* read(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value

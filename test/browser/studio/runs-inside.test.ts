@@ -10,6 +10,17 @@ import { type RunningTestServer, startServer } from '../../support/server.ts'
 /** What works waits here, until a test lets it go on. */
 let goOn = Promise.withResolvers<void>()
 
+/** Own code may name its calls as another run does. */
+const told = (name: string) =>
+  agent({
+    async *run() {
+      const messages = [{ role: 'user', content: `This was told to ${name}.` }]
+      yield { type: 'model_call_start', call_id: 'c', model: name, messages }
+      yield `I am ${name}.`
+      yield { type: 'model_call_end', call_id: 'c', usage: null, finish_reason: 'stop', duration_ms: 1 }
+    },
+  })
+
 let chromium: TestBrowser
 let server: RunningTestServer
 
@@ -23,6 +34,9 @@ beforeAll(async () => {
       crew: team({ mode: 'parallel', members: ['left', 'right'] }),
       outer: team({ mode: 'sequence', members: ['crew'] }),
       asks,
+      one: told('one'),
+      two: told('two'),
+      both: team({ mode: 'parallel', members: ['one', 'two'] }),
     },
   )
 })
@@ -205,5 +219,22 @@ test('the inspector shows steps of a run inside, by any of its events, and leads
   await page.getByRole('listbox', { name: 'Events of the run' }).getByText('from').waitFor()
   expect(visited.urls.filter((url) => url.includes('/trace')).every((url) => url.includes(inside))).toBe(true)
   await page.getByRole('tab', { name: 'Timeline' }).click()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('the prompt is that of the run that is looked at, also when two runs name their calls alike', async () => {
+  const run = await start('both')
+  await expect.poll(() => statusOf(server, run)).toBe('completed')
+  const { page, ...visited } = await open(run)
+  for (const name of ['one', 'two']) {
+    await row(page, new RegExp(`^step ${name}`)).click()
+    await page.keyboard.press('ArrowRight')
+  }
+  await row(page, /^model call one/).click()
+  const prompt = page.getByRole('tabpanel', { name: 'Prompt' })
+  await page.getByRole('tab', { name: 'Prompt' }).click()
+  await prompt.getByText('This was told to one.').waitFor()
+  await row(page, /^model call two/).click()
+  await prompt.getByText('This was told to two.').waitFor()
   expect(await visited.end()).toEqual(nothingWrong)
 })

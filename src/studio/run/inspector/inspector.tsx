@@ -68,7 +68,7 @@ export function Inspector(props: InspectorProps): JSX.Element {
         onChoose={onView}
         wordsOf={(tab) => wordsOf(tab, searches, told)}
       >
-        <Fragment key={step.seq}>
+        <Fragment key={`${runId} ${step.seq}`}>
           {view === 'raw' ? (
             <Raw events={events.of(step)} />
           ) : view === 'passages' ? (

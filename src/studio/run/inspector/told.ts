@@ -28,7 +28,9 @@ export function useTold(
     ])
     return { call, before: earlier?.messages ?? null }
   }
-  const first = useRead(callId, read)
-  const again = useRead(isOver && first.error ? callId : undefined, read)
+  // Own code may name its calls as another run does.
+  const key = callId && `${runId} ${callId}`
+  const first = useRead(key, read)
+  const again = useRead(isOver && first.error ? key : undefined, read)
   return { ...first, ...again }
 }
