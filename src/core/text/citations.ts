@@ -8,8 +8,9 @@ export interface CitedSource extends SourceEvent {
   cited: boolean
 }
 
-/** `[1]`, `[1, 2]` or `[1-3]`. The text of a link is not a citation, and `[^1]` is a footnote. */
-export const citation = /(\[\d{1,4}(?: ?[-–—,;] ?\d{1,4})*\])(?!\()/g
+const one = String.raw`\d{1,4}(?: ?[-–—] ?\d{1,4})?`
+/** `[1]`, `[1, 2]` or `[1-3]`. The text of a link is not a citation, `[^1]` is a footnote, and `[2026-01-02]` a day. */
+export const citation = new RegExp(String.raw`(\[${one}(?: ?[,;] ?${one})*\])(?!\()`, 'g')
 const range = /(\d+)(?: ?[-–—] ?(\d+))?/g
 /** A longer range is not a citation. */
 const longestRange = 100

@@ -24,6 +24,7 @@ describe('markCited', () => {
     ['[10] is not one.', [10]],
     ['No model is configured.\n\nA passage.\n[1] docs/a.md:3\n', [1]],
     ['See [99], [0], [4-2], [1-999] and [12345].', []],
+    ['On [2026-01-02], [1-2-3] and [4, 2026–01–05].', []],
     ['[^1] [a1] [1a] [1.2] [] [ ] (1) 1] [1', []],
     ['A [1](https://example.com) and ![2](a.png) are links.', []],
     ['Call `list[1]` or ``a ` [2]``, not [3]', [3]],
