@@ -47,6 +47,8 @@ test('the output of a tool stays what it was, text or JSON', () => {
   expect(edited('nine', 'ten')).toEqual({ tool_output: 'nine' })
   expect(edited('{"open":10}', { open: 9 })).toEqual({ tool_output: { open: 10 } })
   expect(edited('null', { open: 9 })).toEqual({ tool_output: null })
+  expect(edited('{"open":9}', null)).toEqual({ tool_output: { open: 9 } })
+  expect(edited('nine', undefined)).toEqual({ tool_output: 'nine' })
   expect(() => edited('{', { open: 9 })).toThrow('The output of the tool is no JSON')
   expect(request({}, 9).edit).toEqual({})
 })

@@ -35,7 +35,7 @@ export function requestOf(form: FormData, from: number | undefined, before: Befo
     messages: form.has('messages') ? readJson(textOf('messages'), 'The messages are no list in JSON.') : undefined,
     // A text stays one; all else is JSON.
     tool_output:
-      output === undefined || typeof (before.output ?? '') === 'string'
+      output === undefined || before.output === undefined || typeof before.output === 'string'
         ? output
         : readJson(output, 'The output of the tool is no JSON. Put a text in quotes.'),
     // Without the chunks alone, the recorded search; else it is made anew.
