@@ -54,3 +54,17 @@ test('a change while the first page is read is read after it', async () => {
   await vi.waitFor(() => expect(reads).toHaveLength(2))
   await vi.waitFor(() => expect(rows()).toEqual([2, 1]))
 })
+
+test('why another list could not be read is not told of this one', async () => {
+  let isBroken = true
+  const pages = new Pages<number>(async () => {
+    if (isBroken) throw new Error('broken')
+    return [[1], null]
+  }, String)
+  pages.reset()
+  await vi.waitFor(() => expect(pages.error.value).toBe('broken'))
+  isBroken = false
+  pages.reset()
+  expect(pages.error.value).toBe('')
+  await vi.waitFor(() => expect(pages.rows.value).toEqual([1]))
+})

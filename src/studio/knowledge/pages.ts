@@ -34,6 +34,7 @@ export class Pages<Row> {
     this.close()
     this.rows.value = []
     this.next.value = undefined
+    this.error.value = ''
     this.#read()
   }
 
