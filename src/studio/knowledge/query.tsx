@@ -24,7 +24,7 @@ export function Query({ studio, address }: QueryProps): JSX.Element {
   useLayoutEffect(() => form.current?.reset(), [q, mode, limit, filters, collection])
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const fields = new FormData(event.currentTarget) as unknown as URLSearchParams
+    const fields = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()])
     studio.go(readAddress('/knowledge', `${new URLSearchParams(fields)}`))
   }
   return (

@@ -34,7 +34,14 @@ export function StatusLine({ base, mayWrite }: { base: KnowledgeBase; mayWrite: 
           Stop
         </button>
       ) : isReindexing ? null : (
-        <Confirm verb="Reindex" problem={problem} onConfirm={() => attempt(() => base.reindex(embedder || undefined))}>
+        <Confirm
+          verb="Reindex"
+          problem={problem}
+          onConfirm={() => {
+            attempt(() => base.reindex(embedder || undefined))
+            setEmbedder('')
+          }}
+        >
           All {counted(chunks, 'passage')} are embedded again. Searches work meanwhile. Closing this tab stops it.{' '}
           <label>
             Embedder{' '}

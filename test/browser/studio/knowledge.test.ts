@@ -143,6 +143,10 @@ test('filters that are no JSON are told at their field; nothing found says for w
   expect(await lookAt(page)).toEqual([])
   await page.getByRole('button', { name: 'Clear the filters' }).click()
   await page.getByRole('button', { name: /hours/ }).first().waitFor()
+  // Keyboards of phones add a blank after a word.
+  await page.getByLabel('Collection').fill('default ')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('collection')).toBe('default')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
@@ -225,6 +229,24 @@ test('a reindex that fails says why, and can be begun again', async () => {
   await page.getByRole('button', { name: 'Reindex…' }).waitFor()
   expect(await lookAt(page)).toEqual([])
   expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('another embedder is chosen for one reindex, and not for the next', async () => {
+  const { page, ...visited } = await open('/studio/knowledge')
+  const asked: unknown[] = []
+  await page.route('**/knowledge/reindex', (route) => {
+    asked.push(route.request().postDataJSON())
+    return route.fulfill({ status: 409, json: { error: { code: 'busy', message: 'Not now.', request_id: 'r' } } })
+  })
+  for (const embedder of ['lexical', '']) {
+    await page.getByRole('button', { name: 'Reindex…' }).click()
+    if (embedder) await page.getByLabel('Embedder').selectOption(embedder)
+    expect(await page.getByLabel('Embedder').inputValue()).toBe(embedder)
+    await page.getByRole('button', { name: 'Reindex', exact: true }).click()
+    await page.getByRole('alert').getByText('Not now.').waitFor()
+  }
+  expect(asked).toEqual([{ embedder: 'lexical' }, {}])
+  expect((await visited.end()).violations).toEqual([])
 })
 
 test('two thousand documents are a few rows, and pages are read as they are scrolled to', async () => {
