@@ -30,7 +30,9 @@ export function Outcome({ studio, conversation, turn, address, before }: Outcome
         <p class="failure">
           <span dir="auto">{run.error.message}</span> <code>{run.error.code}</code>{' '}
           {failedAt === undefined ? null : (
-            <a href={studio.urlOf({ ...address, runId: run.run_id, seq: failedAt })}>The step that failed</a>
+            <a href={studio.urlOf({ ...address, runId: run.run_id, seq: failedAt, inside: undefined })}>
+              The step that failed
+            </a>
           )}
         </p>
       )}

@@ -37,6 +37,8 @@ beforeAll(async () => {
       one: told('one'),
       two: told('two'),
       both: team({ mode: 'parallel', members: ['one', 'two'] }),
+      broken: agent({ run: () => Promise.reject(new Error('out of order')) }),
+      halts: team({ mode: 'sequence', members: ['right', 'broken'] }),
     },
   )
 })
@@ -236,5 +238,19 @@ test('the prompt is that of the run that is looked at, also when two runs name t
   await prompt.getByText('This was told to one.').waitFor()
   await row(page, /^model call two/).click()
   await prompt.getByText('This was told to two.').waitFor()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('the step that failed is found from a turn while a step of a run inside is open', async () => {
+  const { page, ...visited } = await open(await start('halts'))
+  await page.locator('.run .status.failed').waitFor()
+  await row(page, /^step right/).click()
+  await page.keyboard.press('ArrowRight')
+  await row(page, /^model call openai/).click()
+  await expect.poll(() => new URL(page.url()).searchParams.has('run')).toBe(true)
+  await page.getByRole('article').getByRole('link', { name: 'The step that failed' }).click()
+  await expect.poll(() => row(page, /^step broken/).getAttribute('aria-selected')).toBe('true')
+  expect(new URL(page.url()).searchParams.has('run')).toBe(false)
+  expect(await lookAt(page)).toEqual([])
   expect(await visited.end()).toEqual(nothingWrong)
 })
