@@ -101,7 +101,7 @@ function Delete({ studio, conversation }: Omit<MenuProps, 'onClose'>): JSX.Eleme
   const { problem, attempt } = useAttempt()
   const remove = async () => {
     await studio.client.sessions.delete(conversation.sessionId)
-    conversation.state.value = 'deleted'
+    conversation.wasDeleted()
   }
   return (
     <Confirm verb="Delete" problem={problem} onConfirm={() => attempt(remove)}>

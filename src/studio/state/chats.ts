@@ -119,7 +119,7 @@ export class Chats {
       list.changed([...heads.values()])
       list.deleted(deleted)
     }
-    if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
+    if (open !== undefined && deleted.has(open.sessionId)) open.wasDeleted()
   }
 
   #runChanged(run: Run): void {

@@ -59,6 +59,12 @@ export class Conversation {
     return this.#closing.signal.aborted
   }
 
+  /** What is being read is of the time before. */
+  wasDeleted(): void {
+    this.#reading.stop()
+    this.state.value = 'deleted'
+  }
+
   /** The runs that are under way, with the number of the last event that is known. */
   get followed(): [runId: string, seq: number][] {
     return this.turns.value.flatMap(({ run, answer }) =>
