@@ -139,6 +139,13 @@ export class RunRecorder {
     if (peers?.isHeld === true) await peers.released()
   }
 
+  /** Writes what is held now, once: whoever was shown an event finds it in the store then, unless the store is away. */
+  async settle(): Promise<void> {
+    await this.#appending
+    this.#flush()
+    await this.#appending
+  }
+
   /** The input has been passed; the next batch records that. */
   inputIsChecked(): void {
     this.#checked = true

@@ -138,6 +138,11 @@ export class RunExecution {
     this.#recorder.flushWithin(ms)
   }
 
+  /** Resolves when the store has had all events so far, for who reads them there. */
+  settle(): Promise<void> {
+    return this.#recorder.settle()
+  }
+
   /** Records the run as cancelled; what the runnable emits later is dropped. Does nothing to an ended run. */
   cancel(reason: CancellationReason): void {
     this.#end({ status: 'cancelled', reason })

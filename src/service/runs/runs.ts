@@ -204,7 +204,11 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
         async () => new PromptReader(await head(runId), recorded),
         () => events(runId, 0),
       ),
-    trace: async (runId, page) => trace(await head(runId), page),
+    async trace(runId, page) {
+      // A call that a stream has told is found.
+      await live.get(runId)?.settle()
+      return trace(await head(runId), page)
+    },
     adopt: (queued) => adoption.adopt(queued),
     cancelHere(runId, reason) {
       const execution = adoption.find(runId)
