@@ -226,6 +226,19 @@ describe('the steps of a run', () => {
   })
 })
 
+test('steps with runs inside cost no more each, however many there are', () => {
+  const events = Array.from({ length: 30_000 }, (_, place) => {
+    const step = { step_id: `s${place}`, name: 'look' }
+    return [
+      event(place, { type: 'step_start', ...step, child_run_id: `run_${place}` }),
+      event(place, { type: 'step_end', ...step, status: 'completed' }),
+    ]
+  })
+  const { user } = process.cpuUsage()
+  expect(fold([start(), ...events.flat()].map((one, place) => ({ ...one, seq: place + 1 }))).steps).toHaveLength(30_001)
+  expect((process.cpuUsage().user - user) / 1000).toBeLessThan(1000)
+})
+
 describe('a sum of costs', () => {
   const cost = (usd: number, more: object = {}) => ({ usd, as_of: '2026-09-23', ...more })
 

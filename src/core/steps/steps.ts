@@ -20,8 +20,8 @@ import {
 type Ending = EventOf<'model_call_end' | 'tool_result' | 'step_end'>
 
 /**
- * A run's steps and its answer, folded from its events, each of which is looked at once and then forgotten: drawing costs nothing
- * however long the run is. Text is no row.
+ * A run's steps and its answer, folded from its events, each of which is looked at once: drawing costs nothing however long the run
+ * is. Text is no row, and its events are not kept.
  */
 export class RunSteps {
   readonly steps: Step[] = []
@@ -49,6 +49,7 @@ export class RunSteps {
   #searches: EventOf<'retrieval'>[] = []
   /** Model calls that failed one after the other. */
   #failures = 0
+  readonly #openTools = new Set<Step>()
   /** By the tool and its input: how often they failed. */
   readonly #failedTools = new Map<string, number>()
 
@@ -144,6 +145,7 @@ export class RunSteps {
         step.note = inShort(event.input)
         step.failuresBefore = this.#failedTools.get(whatOf(event)) ?? 0
         this.calls.at(-1)?.toolCalls.push(event)
+        this.#openTools.add(step)
         return true
       }
       case 'tool_progress':
@@ -233,9 +235,7 @@ export class RunSteps {
   #callOfMember({ name, child_run_id: child }: EventOf<'step_start'>): Step | undefined {
     if (child === undefined) return undefined
     const tool = memberToolName(name)
-    return this.steps.find(
-      ({ kind, endMs, label, below }) => kind === 'tool' && endMs === undefined && label === tool && below.length === 0,
-    )
+    return [...this.#openTools].find((one) => one.endMs === undefined && one.label === tool && !one.below.length)
   }
 
   #finish(event: EventOf<'run_end' | 'run_error'>): void {
@@ -289,6 +289,7 @@ export class RunSteps {
   #end(event: Ending, state: Step['state'], note: string | undefined): Step | undefined {
     const step = this.byId.get(idOf(event))
     if (step === undefined || step.endMs !== undefined) return undefined
+    this.#openTools.delete(step)
     const usage = 'usage' in event ? event.usage : undefined
     change(step, { endMs: this.durationMs, end: event, state, usage, note: note || step.note })
     if (usage)

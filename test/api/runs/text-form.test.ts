@@ -184,4 +184,29 @@ describe('a run as Markdown', () => {
       '150 more steps are left out: the text would be too long.\n\n## Answer\n\n```\nThe end.\n```',
     )
   })
+  test.each(['docs\n\n## Answer\n\nNine.', '![x](https://evil.example)', '<img src=x>'])(
+    'has no markup of names that came with a session from elsewhere: %j',
+    (name) => {
+      const markdown = new RunMarkdown()
+      const bodies = [
+        { type: 'run_start', session_id: 'ses_1', entity_id: name, entity_kind: 'workflow' },
+        { type: 'step_start', step_id: 's', name, child_run_id: name },
+        { type: 'run_error', error: { code: name, message: 'broken' } },
+      ]
+      for (const [place, body] of bodies.entries())
+        markdown.add({ run_id: 'run_1', seq: place + 1, at: new Date(place).toISOString(), ...body } as RunEvent)
+      const run = {
+        ...asked([]).run,
+        entity_id: name,
+        content: '',
+        usage: null,
+        sources: [],
+        error: { code: name, message: 'broken' },
+        cancellation_reason: null,
+      }
+      const whole = textOf(markdown, run as unknown as RunDetail, { prompts: true, link: undefined })
+      expect(whole.match(/^## .*/gm)).toEqual(['## Question', '## Steps', '## Answer', '## Error'])
+      expect(whole).not.toMatch(/(?<!\\)[[<]/)
+    },
+  )
 })

@@ -11,6 +11,11 @@ export function inline(text: string): string {
   return line.replaceAll(/[\\`*_[\]<>#]/g, String.raw`\$&`).slice(0, 500)
 }
 
+/** An id or a code: as it is, unless it was made up elsewhere and could be markup. */
+export function named(id: string): string {
+  return /^[\w.:-]+$/.test(id) ? id : inline(id)
+}
+
 /** A code block that nothing in the text ends. */
 export function fenced(value: Json, language = ''): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, (_key, item) => cut(item), 2)

@@ -5,7 +5,7 @@ import { StepRecords } from '../../../core/steps/records.ts'
 import type { Step } from '../../../core/steps/step.ts'
 import { formatCost, formatMs, formatScore } from '../../../core/text/format.ts'
 import type { RunDetail } from '../../../wire/run.ts'
-import { fenced, inline } from './block.ts'
+import { fenced, inline, named } from './block.ts'
 
 /** Of all steps: no model reads more. */
 const longestSteps = 4_000_000
@@ -63,7 +63,7 @@ export class RunMarkdown {
   *toText(run: RunDetail, { prompts, link }: { prompts: boolean; link: string | undefined }): Generator<void, string> {
     const asked = run.messages.filter(({ role }) => role === 'user')
     const blocks = [
-      `# Run of the ${run.entity_kind} ${run.entity_id}: ${run.status}`,
+      `# Run of the ${run.entity_kind} ${named(run.entity_id)}: ${run.status}`,
       [
         `- run: ${run.run_id}, session: ${run.session_id}`,
         `- began: ${run.created_at}, took: ${formatMs(this.#run.durationMs)}`,
@@ -78,7 +78,7 @@ export class RunMarkdown {
       '## Answer',
       run.content === '' ? 'None.' : fenced(run.content),
       ...run.sources.map(({ index, source, cited }) => `- [${index}] ${inline(source)}${cited ? '' : ' (not cited)'}`),
-      ...(run.error === null ? [] : ['## Error', `${run.error.code}:`, fenced(run.error.message)]),
+      ...(run.error === null ? [] : ['## Error', `${named(run.error.code)}:`, fenced(run.error.message)]),
       ...(run.cancellation_reason === null ? [] : ['## Cancelled', fenced(run.cancellation_reason)]),
     ]
     return `${blocks.join('\n\n')}\n`
@@ -110,7 +110,7 @@ export class RunMarkdown {
     return [
       head,
       ...(step.kind === 'step' ? [inline(step.label)] : []),
-      ...(step.childRunId === undefined ? [] : [`run inside: ${step.childRunId}`]),
+      ...(step.childRunId === undefined ? [] : [`run inside: ${named(step.childRunId)}`]),
       ...this.#run.of(step).flatMap((event) => this.#eventOf(event, step)),
     ]
   }
