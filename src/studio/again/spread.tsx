@@ -17,7 +17,8 @@ interface SpreadProps {
 export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element {
   heed(a, ...tries)
   const before = factsOf(a)
-  const isOver = tries.every(({ run }) => isEnded(run.value))
+  // The status may be known before all that was said.
+  const isOver = tries.every(({ run, events }) => isEnded(run.value) && events.isOver)
   const costs = tries.flatMap(({ run }) => run.value?.cost?.usd ?? [])
   const kinds = [...new Set(tries.map(textOf))]
   return (

@@ -217,7 +217,15 @@ test('after ×5 the spread tells the different answers, and of each try what was
   const cells = page.getByRole('row', { name: /^Cost/ }).getByRole('cell')
   expect(await cells.allTextContents()).toEqual(['$0.10', '$0.25', '+149 %'])
   expect(await lookAt(page)).toEqual([])
+  const hold = Promise.withResolvers<void>()
+  await page.route(`**/runs/${ids[0]}/events*`, async (route) => {
+    await hold.promise
+    await route.continue()
+  })
   await page.reload()
+  await expect.poll(() => rows.filter({ hasText: 'completed' }).count()).toBe(5)
+  expect(await spread.getByRole('status').textContent()).toContain('Under way…')
+  hold.resolve()
   await spread.getByText('3 different answers in 5 runs, cost $0.05 to $0.25').waitFor()
   await page.getByRole('button', { name: 'Drop' }).click()
   await spread.getByText(/answers in 4 runs/).waitFor()
