@@ -114,13 +114,14 @@ export class SessionPages {
 
   #fill(page: SessionPage, heads: readonly SessionHead[], known: readonly SessionRow[] = []): void {
     page.rows = []
+    const others = new Map(this.rows.map((row) => [row.id, row]))
     const rows: SessionRow[] = []
     for (const head of heads) {
       const { session_id: id } = head
-      const other = this.find(id)
+      const other = others.get(id)
       // It has moved since: what is newer counts.
       if (other !== undefined && other.place >= placeIn(head)) continue
-      this.remove(id)
+      if (other !== undefined) this.remove(id)
       rows.push(renew(other ?? known.find((row) => row.id === id), head))
     }
     page.rows = rows
