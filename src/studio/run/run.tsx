@@ -219,7 +219,7 @@ function useKeys(studio: Studio, tree: RunTree, onSelect: (row: Row) => void): v
 function useFailedStep(studio: Studio, { run, whole: { root: events } }: OpenedRun, address: Chosen): void {
   const hasLooked = useRef(false)
   useEffect(() => {
-    if (hasLooked.current || events.seq === 0 || run.value === undefined || isUnderWay(run.value)) return
+    if (hasLooked.current || !events.isOver || run.value === undefined || isUnderWay(run.value)) return
     hasLooked.current = true
     if (run.value.status !== 'failed' || address.seq !== undefined) return
     studio.go({ ...address, seq: events.failed?.seq }, true)

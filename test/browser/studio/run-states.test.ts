@@ -51,6 +51,38 @@ const run = (page: Page) => page.getByRole('region', { name: /^Run/ })
 const ended = ({ run_id }: Begun) =>
   expect.poll(async () => (await server.call('GET', `/api/v1/runs/${run_id}`)).json.completed_at).not.toBeNull()
 
+test('the step that failed is chosen when all events are there, not before', async () => {
+  const begun = await begin('fails')
+  await ended(begun)
+  const { page, ...visited } = await visit(chromium, server.url, '/studio')
+  await page.addInitScript(`{ const real = window.fetch; const { promise, resolve } = Promise.withResolvers()
+    window.rest_ = resolve
+    window.fetch = async (url, ...more) => {
+      const answer = await real(url, ...more)
+      if (!url.includes('/events')) return answer
+      const text = await answer.text()
+      const cut = text.indexOf('\\n\\n') + 2
+      const parts = [text.slice(0, cut), promise.then(() => text.slice(cut))]
+      const body = new ReadableStream({
+        async pull(controller) {
+          const part = await parts.shift()
+          if (part === undefined) controller.close()
+          else controller.enqueue(new TextEncoder().encode(part))
+        },
+      })
+      return new Response(body, answer)
+    } }`)
+  await page.goto(`${server.url}/studio/s/${begun.session_id}/r/${begun.run_id}`)
+  await run(page).getByRole('tab', { name: 'Events 1' }).waitFor()
+  // Draws it with the one event that is there.
+  await run(page).getByRole('tab', { name: 'Compact' }).click()
+  await run(page).getByRole('tab', { name: 'Timeline' }).click()
+  await page.evaluate('rest_()')
+  const failed = page.getByRole('row', { name: /^tool call look failed/ })
+  await expect.poll(() => failed.getAttribute('aria-selected')).toBe('true')
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
 test('a run that failed says why, and the step that failed is chosen', async () => {
   const begun = await begin('fails')
   await ended(begun)
