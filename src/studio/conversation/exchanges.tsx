@@ -32,6 +32,6 @@ export function Exchanges({ answer }: { answer: RunSteps }): JSX.Element | null 
 }
 
 function Value({ given: { input, output } }: { given: CallAnswer }): JSX.Element | null {
-  const value = input ?? output
+  const value = output ?? input
   return typeof value === 'object' && value !== null ? <JsonTree value={value} /> : null
 }

@@ -153,13 +153,13 @@ function EventGave({ event, asked }: { event: RunEvent; asked: RunEvent | undefi
 }
 
 function Given({ answer, callId }: { answer: EventOf<'run_resumed'>; callId: string | undefined }): JSX.Element {
-  const { approved, reason, output, input = output } = answerTo(callId, answer)
+  const { approved, reason, input, output = input } = answerTo(callId, answer)
   return (
     <>
       <p dir="auto">
         {decisionIn({ approved }) ?? 'answered'} by a person{reason === undefined ? '' : `: ${reason}`}
       </p>
-      {input === undefined ? null : <JsonTree name="answer" value={input} open />}
+      {output === undefined ? null : <JsonTree name="answer" value={output} open />}
     </>
   )
 }
