@@ -4,8 +4,6 @@ import { toNetworkError } from './transport/network-error.ts'
 
 const mediaType = 'application/x-ndjson'
 
-type ImportOptions = KeyedOptions & { newIds?: boolean | undefined }
-
 export interface SessionCopiesClient {
   /**
    * Copies the runs up to a given one (default: the latest), or before one, into a new session. `metadata.forked_from` names
@@ -21,12 +19,12 @@ export interface SessionCopiesClient {
     options?: CallOptions & { events?: boolean | undefined },
   ): Promise<AsyncIterableIterator<string>>
   /** Imports the output of `export`, completely or not at all. Throws `conflict` if an id exists and `newIds` is not set. */
-  import(lines: string | Uint8Array, options?: ImportOptions): Promise<Session>
+  import(lines: string | Uint8Array, options?: KeyedOptions & { newIds?: boolean | undefined }): Promise<Session>
 }
 
 /** The part of it that a page in a browser needs. */
 export interface PageSessionCopiesClient extends Omit<SessionCopiesClient, 'import'> {
-  import(lines: Uint8Array, options?: ImportOptions): Promise<Session>
+  import(lines: Uint8Array, options?: Parameters<SessionCopiesClient['import']>[1]): Promise<Session>
 }
 
 export function createSessionCopiesClient(connection: Connection, prefix: string): PageSessionCopiesClient {
