@@ -138,9 +138,9 @@ export class RunExecution {
     this.#recorder.flushWithin(ms)
   }
 
-  /** Resolves when the store has had all events so far, for who reads them there. */
+  /** Resolves when the store has had all events so far, for who reads them there. The last ones come with the end. */
   settle(): Promise<void> {
-    return this.#recorder.settle()
+    return this.#ending ?? this.#recorder.settle()
   }
 
   /** Records the run as cancelled; what the runnable emits later is dropped. Does nothing to an ended run. */
