@@ -16,11 +16,6 @@ export function isLocal(host: string | undefined): boolean {
   return host !== undefined && isLoopback(host)
 }
 
-/** Where the config lets a server listen, for a process that does not. */
-export function plannedAddress({ host = 'localhost', port }: ResolvedServerConfig['address']): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
 /** Without strong keys the command line listens on loopback only; an embedding program gets a warning. */
 export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
   const { host } = server.address

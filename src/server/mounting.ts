@@ -6,6 +6,7 @@ import type { ResolvedServerConfig } from '../config/types.ts'
 import { credentialOf } from '../core/access/security-scheme.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Kernel } from '../http/kernel.ts'
+import { urlOf } from '../http/listen.ts'
 import { fixedPath, type RouteGroup } from '../http/meeting.ts'
 import type { Route } from '../http/router.ts'
 import { configurationUrl } from '../http/tokens/metadata.ts'
@@ -32,7 +33,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import type { Audit } from '../service/audit/audit.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
-import { isLocal, plannedAddress } from './listen.ts'
+import { isLocal } from './listen.ts'
 import { assertNoClash } from './path-clash.ts'
 import { servedStudio } from './served-studio.ts'
 import { savedTestOf } from './tests/saved-test-of.ts'
@@ -119,6 +120,7 @@ export function createMounting(options: MountingOptions): Mounting {
         }
   const mcp = createMcpEndpoint()
   const path = servedStudio(server)
+  const { host = 'localhost', port } = server.address
   const { version } = about
   const studio = path === undefined ? undefined : { path, prefix, version, credential: credentialOf(tokenIssuer) }
   const own: Route[] = []
@@ -145,7 +147,8 @@ export function createMounting(options: MountingOptions): Mounting {
       savedTest: savedTestOf,
       studioPath: studio?.path,
       healthPath: server.healthPath,
-      publicUrl: a2a.publicUrl ?? (about.mode === 'command' ? plannedAddress(server.address) : undefined),
+      // A command listens nowhere: the server's address is the one that is configured.
+      publicUrl: a2a.publicUrl ?? (about.mode === 'command' ? urlOf(host, port) : undefined),
       audited: server.audit.isOn,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,
