@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatScore } from '../../src/core/text/format.ts'
-import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
+import { warningOf } from '../../src/studio/conversation/files/attachment-limits.ts'
 import { gapOf } from '../../src/studio/parts/blocks.ts'
 import { formatLines, safeName } from '../../src/studio/parts/format.ts'
 

@@ -123,7 +123,7 @@ const floors: Record<string, Floor> = {
       'watch',
       'again file',
       'sessions conversation run knowledge agents tests search',
-      'run/inspector',
+      'run/inspector conversation/files',
       'state',
       'state/sessions state/reading',
       'state/address state/server state/keys state/kept state/run',

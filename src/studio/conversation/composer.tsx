@@ -5,7 +5,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { drafts } from '../state/kept/drafts.ts'
 import { messageOf } from '../state/server/message-of.ts'
 
-const Attached = lazy(async () => (await import('./attached.tsx')).Attached)
+const Attached = lazy(async () => (await import('./files/attached.tsx')).Attached)
 
 interface ComposerProps {
   /** The agent that is asked. */

@@ -3,7 +3,7 @@ import type { Part } from '../../core/message.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { Studio } from '../state/studio.ts'
-import { FileView } from './file.tsx'
+import { FileView } from './files/file.tsx'
 
 interface PartsProps {
   studio: Studio

@@ -9,7 +9,7 @@ import type { Conversation } from '../state/conversation.ts'
 import { useAttempt } from '../state/reading/attempt.ts'
 import type { Studio } from '../state/studio.ts'
 import { Facts } from './facts.tsx'
-import { Files } from './files.tsx'
+import { Files } from './files/files.tsx'
 import { SaveTest } from './save-test.tsx'
 
 interface MenuProps {

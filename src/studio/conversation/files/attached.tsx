@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { formatBytes } from '../../core/text/format.ts'
-import { safeName } from '../parts/format.ts'
+import { formatBytes } from '../../../core/text/format.ts'
+import { safeName } from '../../parts/format.ts'
 import { warningOf } from './attachment-limits.ts'
 
 interface AttachedProps {

@@ -1,5 +1,5 @@
-import { formatBytes } from '../../core/text/format.ts'
-import { safeName } from '../parts/format.ts'
+import { formatBytes } from '../../../core/text/format.ts'
+import { safeName } from '../../parts/format.ts'
 
 /** What servers take unless they are configured otherwise (`limits.fileSize`, `limits.run.files`, `maxRequestSize`). */
 const usual = { fileBytes: 8 * 1024 * 1024, allBytes: 10 * 1024 * 1024, files: 10 }

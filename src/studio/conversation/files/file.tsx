@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { FilePart } from '../../core/message.ts'
-import { formatBytes } from '../../core/text/format.ts'
-import { safeName } from '../parts/format.ts'
-import { saveAs } from '../parts/save.ts'
-import { useAttempt } from '../state/reading/attempt.ts'
-import { Latest } from '../state/reading/latest.ts'
-import { messageOf } from '../state/server/message-of.ts'
-import type { Studio } from '../state/studio.ts'
+import type { FilePart } from '../../../core/message.ts'
+import { formatBytes } from '../../../core/text/format.ts'
+import { safeName } from '../../parts/format.ts'
+import { saveAs } from '../../parts/save.ts'
+import { useAttempt } from '../../state/reading/attempt.ts'
+import { Latest } from '../../state/reading/latest.ts'
+import { messageOf } from '../../state/server/message-of.ts'
+import type { Studio } from '../../state/studio.ts'
 
 /** What browsers draw and can't be run; the server gives these types only. */
 const pictures = /^image\/(png|jpeg|gif|webp|avif)$/

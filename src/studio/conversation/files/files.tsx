@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useAttempt } from '../state/reading/attempt.ts'
-import type { Studio } from '../state/studio.ts'
+import { useAttempt } from '../../state/reading/attempt.ts'
+import type { Studio } from '../../state/studio.ts'
 import { FileView, Save } from './file.tsx'
 import { type FilesFound, findFiles } from './find-files.ts'
 

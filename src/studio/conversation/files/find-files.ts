@@ -1,5 +1,5 @@
-import type { PageClient } from '../../client/page.ts'
-import type { RunFile } from '../../wire/message.ts'
+import type { PageClient } from '../../../client/page.ts'
+import type { RunFile } from '../../../wire/message.ts'
 
 export interface FoundFile {
   part: RunFile
