@@ -65,6 +65,8 @@ test('an export that is dropped is shown and played again, and nothing of it is 
   const visited = await visit(chromium, server.url, '/studio')
   const { page } = visited
   await page.getByRole('heading', { name: 'New chat' }).waitFor()
+  // The last that the page asks for by itself.
+  await expect.poll(() => visited.urls.some((url) => url.endsWith('?include=config'))).toBe(true)
   const before = visited.urls.length
   expect(await drop(page, 'bug.jsonl', copy)).toEqual([true, true])
   await turns(page).nth(1).waitFor()
