@@ -20,14 +20,14 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
   // The status may be known before all that was said.
   const isOver = tries.every(({ run, events }) => isEnded(run.value) && events.isOver)
   const costs = tries.flatMap(({ run }) => run.value?.cost?.usd ?? [])
-  const kinds = [...new Set(tries.map(textOf))]
+  const texts = tries.map(textOf)
+  // A try that failed before it said anything is no answer of its own.
+  const kinds = [...new Set(texts.filter((text) => text !== ''))]
   return (
     <section aria-label="Spread">
       <h3>Spread</h3>
       <p role="status">
-        {isOver
-          ? `${kinds.length === 1 ? 'The same answer' : `${kinds.length} different answers`} in ${tries.length} runs`
-          : 'Under way…'}
+        {isOver ? whatWasSaid(texts, kinds.length) : 'Under way…'}
         {costs.length < tries.length
           ? ''
           : `, cost ${formatCost({ usd: Math.min(...costs) })} to ${formatCost({ usd: Math.max(...costs) })}`}
@@ -39,9 +39,9 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
           return (
             <li key={one.runId}>
               <button type="button" class="quiet" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
-                {run === undefined ? 'Reading…' : <Status status={run.status} />} answer{' '}
-                {kinds.indexOf(textOf(one)) + 1} · {formatMs(ms)} · {formatCost(cost)} · tokens out{' '}
-                {changeOf(before.output, output) || '–'}
+                {run === undefined ? 'Reading…' : <Status status={run.status} />}{' '}
+                {texts[place] ? `answer ${kinds.indexOf(texts[place]) + 1}` : 'no text'} · {formatMs(ms)} ·{' '}
+                {formatCost(cost)} · tokens out {changeOf(before.output, output) || '–'}
               </button>
             </li>
           )
@@ -49,4 +49,12 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
       </ol>
     </section>
   )
+}
+
+function whatWasSaid(texts: readonly string[], kinds: number): string {
+  const runs = `in ${texts.length} runs`
+  if (kinds === 0) return `No text ${runs}`
+  const silent = texts.filter((text) => text === '').length
+  const answers = kinds === 1 ? 'The same answer' : `${kinds} different answers`
+  return `${answers} ${runs}${silent === 0 ? '' : `, no text in ${silent}`}`
 }

@@ -42,6 +42,16 @@ const diceModel = (name: string) => {
   return Object.assign(model, { modelId: name })
 }
 
+/** Of its tries, two fail before they say anything, and one of the others differs. */
+const shaky = () => {
+  const left = ['', 'Yes.', 'No.', '', 'Yes.']
+  return scriptedModel(({ number }) => {
+    const text = number === 1 ? 'Yes.' : left.shift()
+    if (!text) throw new Error('out of order')
+    return { text }
+  })
+}
+
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
@@ -62,6 +72,7 @@ beforeAll(async () => {
           { type: 'data', data: { opens: 9 } },
         ],
       }),
+      shaky: agent({ model: shaky(), maxRetries: 0 }),
       steady: agent({ model: scriptedModel(() => 'Steady.') }),
       unpriced: agent({ model: diceModel('unpriced') }),
     },
@@ -241,6 +252,18 @@ test('the spread tells no cost when one is not known', async () => {
   expect(await spread.getByRole('button').allTextContents()).toEqual(
     Array(5).fill(expect.stringMatching(/ answer [123] · \d+ ms · – · tokens out /)),
   )
+  expect(await end()).toEqual(nothingWrong)
+})
+
+test('a try that failed without a word is none of the different answers', async () => {
+  const { page, end } = await open('shaky')
+  await page.getByRole('button', { name: 'Again ×5' }).click()
+  const spread = page.getByRole('region', { name: 'Spread' })
+  await spread.getByText(/^2 different answers in 5 runs, no text in 2/).waitFor()
+  const rows = await spread.getByRole('button').allTextContents()
+  expect(rows.filter((row) => /completed answer [12] ·/.test(row))).toHaveLength(3)
+  expect(rows.filter((row) => /failed no text ·/.test(row))).toHaveLength(2)
+  expect(await lookAt(page)).toEqual([])
   expect(await end()).toEqual(nothingWrong)
 })
 
