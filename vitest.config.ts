@@ -14,9 +14,9 @@ export default defineConfig({
     setupFiles: 'test/support/equal-bytes.ts',
     // Bundled once: its hundred modules cost every test file of the store most of a second.
     deps: { optimizer: { ssr: { enabled: true, include: drizzle } } },
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     // A machine that runs other tests too may take its time.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
     sequence: { sequencer: LongFirst },
     projects: [

@@ -36,7 +36,7 @@ test('a change elsewhere while its chunks are read leaves none out', async () =>
   await server.answerAll()
   opened.read()
   await server.answerAll()
-  await vi.waitFor(() => expect(server.waiting).toHaveLength(0))
+  await vi.waitFor(() => expect(server.waiting).toHaveLength(0), 10_000)
   expect(idsOf(opened)).toEqual(['monday'])
 })
 

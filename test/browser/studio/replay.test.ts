@@ -220,7 +220,7 @@ test('minutes in which a run waited for a person are passed over', async () => {
   await page.keyboard.press('x')
   await row(page, /^model call openai\/gpt-5/).waitFor()
   await button(page, 'Replay').click()
-  await button(page, 'Play').waitFor({ timeout: 8000 })
+  await button(page, 'Play').waitFor({ timeout: 20_000 })
   await row(page, /^end completed/).waitFor()
   // Back before the question: what is inside a step is there as far as it was.
   await moment(page).focus()

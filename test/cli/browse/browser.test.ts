@@ -53,7 +53,7 @@ async function open({ layout = plain, sessions = 3 }: { layout?: Layout; session
   await browser.open()
   browser.resize(80, 20)
   const shows = (check: (screen: BrowserScreen) => boolean) =>
-    vi.waitFor(() => expect(check(browser.get())).toBe(true), { timeout: 5000 })
+    vi.waitFor(() => expect(check(browser.get())).toBe(true), { timeout: 20_000 })
   const press = (input: string, key: Partial<BrowserKey> = {}) => browser.key(input, { ...noKey, ...key })
   return { browser, client, press, shows, screen: () => browser.get() }
 }
@@ -107,9 +107,9 @@ describe('SessionBrowser', () => {
     await shows(({ session }) => session?.lines.includes('You said: later 24') === true)
     const said = () => screen().session?.lines.filter((line) => line.startsWith('You said: ')) ?? []
     const last = ['later 22', 'later 23', 'later 24'].map((text) => `You said: ${text}`)
-    await vi.waitFor(() => expect(said().slice(-3)).toEqual(last))
+    await vi.waitFor(() => expect(said().slice(-3)).toEqual(last), 10_000)
     press('g')
-    await vi.waitFor(() => expect(said().slice(0, 2)).toEqual(['You said: hello 0', 'You said: later 0']))
+    await vi.waitFor(() => expect(said().slice(0, 2)).toEqual(['You said: hello 0', 'You said: later 0']), 10_000)
   })
 
   it('ends with the error when something can not be drawn', async () => {

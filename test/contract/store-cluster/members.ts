@@ -84,5 +84,5 @@ export async function takeAll(taker: Member, key: number, at: string, limit = 10
 }
 
 export async function isTold({ wakes }: Member, wake: Wake): Promise<void> {
-  await vi.waitFor(() => expect(wakes).toContainEqual(wake), { timeout: 5000 })
+  await vi.waitFor(() => expect(wakes).toContainEqual(wake), { timeout: 20_000 })
 }

@@ -120,7 +120,7 @@ export function testWakes(members: Members): void {
 
   describe('changes', () => {
     const heard = async (changes: StoreChange[], expected: StoreChange[]) =>
-      vi.waitFor(() => expect(changes).toEqual(expected), { timeout: 5000 })
+      vi.waitFor(() => expect(changes).toEqual(expected), { timeout: 20_000 })
 
     it('are told to the others who watch, in order, until they stop', async () => {
       const [a, b, c] = await members(3)
@@ -143,7 +143,7 @@ export function testWakes(members: Members): void {
       await heard(toC ?? [], [...changes, { kind: 'session', id: 's' }])
       expect(toB).toEqual(changes)
       c.cluster.unwatch()
-      await vi.waitFor(() => expect(a.cluster.isWatched).toBe(false), { timeout: 5000 })
+      await vi.waitFor(() => expect(a.cluster.isWatched).toBe(false), { timeout: 20_000 })
     })
 
     it('are not told to the one who published them', async () => {

@@ -140,19 +140,19 @@ const opened = () => readFile(join(project.folder, 'opened'), 'utf8').catch(() =
 
 test('opens the studio when it listens, and again by key', async () => {
   await dev(['--open'], { env: await desktop() })
-  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^1 http:\S+\/studio\n$/)
+  await expect.poll(opened).toMatch(/^1 http:\S+\/studio\n$/)
   const { status } = await fetch(/http:\S+/.exec(await opened())?.[0] ?? '')
   expect(status).toBe(200)
   expect(terminal.text()).toMatch(/^o studio /m)
   terminal.send('o')
-  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^(1 http:\S+\/studio\n){2}$/)
+  await expect.poll(opened).toMatch(/^(1 http:\S+\/studio\n){2}$/)
 })
 
 test('opens the documentation where the studio is off, with what BROWSER names, also over SSH', async () => {
   await project.write('agent.config.ts', 'export default { server: { studio: false }, agents: {} }')
   const env = await desktop()
   await dev(['--open'], { env: { ...env, BROWSER: 'open', SSH_CONNECTION: '10.0.0.2 5000 10.0.0.1 22' } })
-  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^1 http:\S+\/docs\n$/)
+  await expect.poll(opened).toMatch(/^1 http:\S+\/docs\n$/)
   expect(terminal.text()).toMatch(/^o docs /m)
   expect(terminal.text()).not.toContain('/studio')
 })
@@ -174,9 +174,9 @@ test('without a terminal says the same in plain lines on stderr, and takes no ke
     const url = `${server.url}/api/v1/agents/hello/run`
     const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"input":"hi"}' }
     await fetch(url, asked)
-    await expect.poll(() => server.stderr(), { timeout: 5_000 }).toMatch(/^completed {2}hello {2}ses_\w{26} {2}first/m)
+    await expect.poll(() => server.stderr()).toMatch(/^completed {2}hello {2}ses_\w{26} {2}first/m)
     await Promise.all(Array.from({ length: 60 }, () => fetch(url, asked)))
-    await expect.poll(() => server.stderr(), { timeout: 5_000 }).toMatch(/^… and \d+ more: \d+ completed$/m)
+    await expect.poll(() => server.stderr()).toMatch(/^… and \d+ more: \d+ completed$/m)
     expect(server.stdout().trim().split('\n')).toHaveLength(1)
     expect(server.stderr()).not.toContain('\x1b')
     expect(server.stderr()).not.toContain('q quit')

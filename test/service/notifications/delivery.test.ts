@@ -57,7 +57,7 @@ it('tells nothing that authenticates a notification to anybody', async () => {
   const url = `${receiver.url}?key=hidden`
   const authentication = { scheme: 'Bearer', credentials: 'secret' }
   const made = await notifications.set(runId, { id: 'a', url, token: 'known', authentication, version: '1.0' })
-  await vi.waitFor(() => expect(told).not.toEqual([]))
+  await vi.waitFor(() => expect(told).not.toEqual([]), 10_000)
   const shown = { run_id: runId, config_id: 'a', url, version: '1.0', scheme: 'Bearer', created_at: made.created_at }
   expect([made, ...(await notifications.list(runId))]).toEqual([shown, shown])
   expect(JSON.stringify(told)).not.toMatch(/secret|known|hidden/)

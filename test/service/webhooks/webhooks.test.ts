@@ -102,7 +102,8 @@ async function open(
 }
 
 const told = () => receiver.received.map(({ json }) => json.type)
-const arrived = (count: number) => vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count))
+const arrived = (count: number) =>
+  vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(count), 10_000)
 
 it('tells the end of a run, signed, without what was said', async () => {
   const { service, say } = await open([webhookOf()])
@@ -239,7 +240,10 @@ it('follows no redirect, and connects to no private address', async () => {
   )
   receiver.answer((_, response) => void response.writeHead(307, { location: reached.url }).end())
   await say('echo')
-  await vi.waitFor(() => expect(logged.filter((line) => line.includes('could not be delivered'))).toHaveLength(3))
+  await vi.waitFor(
+    () => expect(logged.filter((line) => line.includes('could not be delivered'))).toHaveLength(3),
+    10_000,
+  )
   expect(receiver.received).toHaveLength(1)
   expect(reached.connections()).toBe(0)
   expect(logged.join('\n')).toContain('it answered 307')
@@ -289,10 +293,10 @@ it('keeps a slow receiver from holding up another, and follows another config at
   const { service, say } = await open([webhookOf(), webhookOf({ name: 'fast', url: fast.url })])
   receiver.answer(() => {})
   for (let count = 0; count < 20; count++) await say('echo')
-  await vi.waitFor(() => expect(fast.received).toHaveLength(20))
+  await vi.waitFor(() => expect(fast.received).toHaveLength(20), 10_000)
   service.replace([webhookOf({ name: 'fast', url: fast.url })])
   await say('echo')
-  await vi.waitFor(() => expect(fast.received).toHaveLength(21))
+  await vi.waitFor(() => expect(fast.received).toHaveLength(21), 10_000)
   await service.close()
   await fast.close()
 })

@@ -185,7 +185,7 @@ async function check(
 }
 
 describe('what runs are told of sessions that three cached stores change at random', () => {
-  it('is what their shared memory says', async () => {
+  it('is what their shared memory says', { timeout: 120_000 }, async () => {
     await check(500, async (wrap) => {
       const { add } = memoryCluster()
       const stores = [0, 1, 2].map(() => wrap(add().store))

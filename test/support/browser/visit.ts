@@ -18,7 +18,7 @@ export async function visit(chromium: TestBrowser, origin: string, path: string,
   await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     tellViolation(event.effectiveDirective + ' ' + event.blockedURI))`)
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
   await page.goto(origin + path)
   return {
     page,

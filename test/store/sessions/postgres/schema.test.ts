@@ -142,7 +142,7 @@ describePostgres('the steps of the tables', () => {
     const waits = `SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '${place.name}.run'::regclass`
     await expect.poll(() => execute(place.url, waits)).toEqual([1])
     // It gives up its place in the queue, behind which others stood.
-    await expect.poll(() => execute(place.url, waits), { timeout: 5_000 }).toEqual([0])
+    await expect.poll(() => execute(place.url, waits)).toEqual([0])
     await holding.exec('COMMIT')
     await holding.close()
     await expanding

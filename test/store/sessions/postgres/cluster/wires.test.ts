@@ -38,7 +38,7 @@ describePostgres('wake-ups by way of Postgres', () => {
   /** Two members; only the first listens by way of the proxy. */
   const pair = async () => (await joinAll([await open(listening.url), await open()])) as [Member, Member]
   const told = (changes: StoreChange[], change: StoreChange) =>
-    vi.waitFor(() => expect(changes).toContainEqual(change), { timeout: 5000 })
+    vi.waitFor(() => expect(changes).toContainEqual(change), { timeout: 20_000 })
   const channelOf = async (key: number): Promise<string> => {
     const { rows } = await admin.query(
       `SELECT 'agentserve_' || left(encode(sha256('agentserve'), 'hex'), 12) || '_' || $1::int AS channel`,
@@ -95,8 +95,8 @@ describePostgres('wake-ups by way of Postgres', () => {
     await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name LIKE 'agentserve %' AND datname = current_database()`)
     await Promise.all([isTold(a, missed), isTold(b, missed)])
-    await vi.waitFor(() => a.cluster.beat(), { timeout: 5000 })
-    await vi.waitFor(() => b.cluster.leave(), { timeout: 5000 })
+    await vi.waitFor(() => a.cluster.beat(), { timeout: 20_000 })
+    await vi.waitFor(() => b.cluster.leave(), { timeout: 20_000 })
     await isTold(a, { kind: 'left', key: 2 })
   })
 
@@ -144,7 +144,7 @@ describePostgres('wake-ups by way of Postgres', () => {
     await admin.query(`LISTEN "${channel}"`)
     for (let beats = 1; beats <= 3; beats++) {
       await a.cluster.beat()
-      await vi.waitFor(() => expect(echoes).toHaveLength(beats), { timeout: 5000 })
+      await vi.waitFor(() => expect(echoes).toHaveLength(beats), { timeout: 20_000 })
     }
     a.wakes.length = 0
     listening.cut()
@@ -162,7 +162,7 @@ describePostgres('wake-ups by way of Postgres', () => {
     await a.cluster.watch((change) => changes.push(change))
     listening.cut()
     // When the connection breaks, and when there is another.
-    await vi.waitFor(() => expect(changes).toEqual([missed, missed]), { timeout: 5000 })
+    await vi.waitFor(() => expect(changes).toEqual([missed, missed]), { timeout: 20_000 })
     b.cluster.publish({ kind: 'run', id: 'r' })
     await told(changes, { kind: 'run', id: 'r' })
     a.cluster.unwatch()
@@ -199,13 +199,13 @@ describePostgres('wake-ups by way of Postgres', () => {
     await admin.query(`LISTEN "${await channelOf(2)}"`)
     b.cluster.follow(followed.runId)
     const about = ({ runId }: { runId: string }) => `e${runId}`
-    await vi.waitFor(() => expect(heard).toContain(about(followed)), { timeout: 5000 })
+    await vi.waitFor(() => expect(heard).toContain(about(followed)), { timeout: 20_000 })
     heard.length = 0
     for (const { runId } of [other, followed]) {
       const batch = { run_id: runId, fence: 1, events: textEvents(runId, 2, ['x']), reserve_until: 2000 }
       expect(await a.store.appendEvents(batch)).toBe('ok')
     }
-    await vi.waitFor(() => expect(heard).toContain(about(followed)), { timeout: 5000 })
+    await vi.waitFor(() => expect(heard).toContain(about(followed)), { timeout: 20_000 })
     expect(heard).not.toContain(about(other))
     b.cluster.unfollow(followed.runId)
   })

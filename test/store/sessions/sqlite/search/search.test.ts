@@ -81,9 +81,9 @@ describe('the search index', () => {
         ({ items }) => items.length,
         (error: Error) => error.message,
       )
-    await expect.poll(find, { timeout: 5000 }).toMatch(/^The search index is being built: 83 % of the runs are read\./)
+    await expect.poll(find).toMatch(/^The search index is being built: 83 % of the runs are read\./)
     held.resolve()
-    await expect.poll(find, { timeout: 5000 }).toBe(1)
+    await expect.poll(find).toBe(1)
     await slow.close()
   })
 
