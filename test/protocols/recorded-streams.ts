@@ -67,9 +67,11 @@ function stretchesOf({ events }: RecordedRun): RunEvent[][] {
 
 /** Half of each stretch of a run is there until the test opens its gate. */
 let gate = Promise.withResolvers<void>()
+let half = Promise.withResolvers<void>()
 
 function closeGate(): void {
   gate = Promise.withResolvers()
+  half = Promise.withResolvers()
 }
 
 export async function startRecorded({ runs }: Serving, { name }: RecordedRun): Promise<string> {
@@ -101,7 +103,10 @@ export const recorded = runnable(async function* ({ text }, context) {
   const run = recordedRuns.find(({ name }) => name === text) as RecordedRun
   const stretch = stretchesOf(run)[answers] ?? []
   for (const [place, event] of stretch.entries()) {
-    if (place === Math.floor(stretch.length / 2)) await gate.promise
+    if (place === Math.floor(stretch.length / 2)) {
+      half.resolve()
+      await gate.promise
+    }
     if (event.type === 'run_error') throw new AppError(event.error.code as ErrorCode, event.error.message)
     if (event.type === 'run_end' && isStopped(event.status, stretch)) await aborted(context.signal)
     if (event.type === 'run_end' || event.type === 'run_resumed') return
@@ -211,15 +216,17 @@ export async function follow(
 ): Promise<void> {
   const last = all.at(-1) as Serving
   const begun: Promise<void>[] = []
+  // Its readers would be told so.
+  const isLost = !all.includes(home)
   const whole = Promise.all(all.map((instance) => wholeAt(instance, runId, begun)))
   const readers = protocols.flatMap((protocol) => ks.map((k) => ({ protocol, k })))
   const resumed = readers.map(async ({ protocol, k }) => {
     const isBack = Promise.withResolvers<void>()
-    if (k === 0) begun.push(isBack.promise)
+    if (k === 0 || isLost) begun.push(isBack.promise)
     const first = await cutAfter(k, await open(home, runId, protocol))
     return { protocol, k, first, rest: await joined(await openAgain(last, runId, protocol), isBack.resolve) }
   })
-  await Promise.all(begun)
+  await Promise.all([...begun, half.promise])
   expect((await last.runs.head(runId)).status).toBe('running')
   gate.resolve()
   await finish()
