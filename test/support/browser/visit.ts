@@ -1,4 +1,4 @@
-import type { BrowserContextOptions } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { TestBrowser } from './browser.ts'
 
 export const nothingWrong = { foreign: [], violations: [], errors: [] }
@@ -19,6 +19,7 @@ export async function visit(chromium: TestBrowser, origin: string, path: string,
     tellViolation(event.effectiveDirective + ' ' + event.blockedURI))`)
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
+  findWhatIsSeen(page)
   await page.goto(origin + path)
   return {
     page,
@@ -31,4 +32,10 @@ export async function visit(chromium: TestBrowser, origin: string, path: string,
       return { foreign, violations, errors }
     },
   }
+}
+
+/** An answer that has come is on the page, and in the log for screen readers: the text of the page is found by its text. */
+function findWhatIsSeen(page: Page): void {
+  const { getByText } = page
+  page.getByText = (...given) => getByText.apply(page, given).and(page.locator(':not([role=log])'))
 }
