@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatCost, formatMs } from '../../core/text/format.ts'
+import { counted, formatCost, formatMs } from '../../core/text/format.ts'
 import { Status } from '../parts/status.tsx'
 import { isEnded } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
@@ -52,7 +52,7 @@ export function Spread({ a, tries, chosen, onChoose }: SpreadProps): JSX.Element
 }
 
 function whatWasSaid(texts: readonly string[], kinds: number): string {
-  const runs = `in ${texts.length} runs`
+  const runs = `in ${counted(texts.length, 'run')}`
   if (kinds === 0) return `No text ${runs}`
   const silent = texts.filter((text) => text === '').length
   const answers = kinds === 1 ? 'The same answer' : `${kinds} different answers`

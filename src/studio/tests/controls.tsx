@@ -47,7 +47,7 @@ export function Controls({ project, only, text, names, picked }: ControlsProps):
             min={1}
             max={10}
             value={times}
-            onChange={({ currentTarget }) => setTimes(currentTarget.valueAsNumber)}
+            onChange={({ currentTarget }) => setTimes(currentTarget.valueAsNumber || 1)}
           />
         </label>
         <label>

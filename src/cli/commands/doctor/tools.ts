@@ -1,5 +1,6 @@
 import type { ResolvedConfig } from '../../../config/types.ts'
 import { silentLogger } from '../../../core/logger.ts'
+import { counted } from '../../../core/text/format.ts'
 import { nearest } from '../../../core/text/nearest.ts'
 import { servedToolEntries } from '../../../server/served/tool-entries.ts'
 import { describeError, UsageError } from '../../command/exit.ts'
@@ -14,7 +15,7 @@ export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): 
     try {
       const { from, tools, unknown } = await ask({ logger: silentLogger, signal })
       const changed = tools.filter(({ asks }) => asks !== undefined).map(({ own }) => own)
-      if (changed.length === 0) yield ok(check, `${place}: ${tools.length} tools of ${from}`)
+      if (changed.length === 0) yield ok(check, `${place}: ${counted(tools.length, 'tool')} of ${from}`)
       else {
         yield warning(
           check,
