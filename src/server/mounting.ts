@@ -150,6 +150,7 @@ export function createMounting(options: MountingOptions): Mounting {
       // A command listens nowhere: the server's address is the one that is configured.
       publicUrl: a2a.publicUrl ?? (about.mode === 'command' ? urlOf(host, port) : undefined),
       audited: server.audit.isOn,
+      chat,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: a2a.prefix,

@@ -83,6 +83,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     healthPath: '/health',
     knowledgeApi: { search: true, config: true, content: true, documents: true },
     a2aPrefix: '/api/v1/a2a',
+    chat: true,
     runTimeoutMs: requestTimeoutMs,
     version: '1.2.3',
     startedAtMs: Date.now(),

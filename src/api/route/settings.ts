@@ -27,6 +27,8 @@ export interface ApiSettings {
   /** A route that is off is not mounted. */
   knowledgeApi: { search: boolean; config: boolean; content: boolean; documents: boolean }
   a2aPrefix: string
+  /** Whether agents are served to useChat. */
+  chat: boolean
   /** Time limit of a plain answer of a run; its 504 names it. */
   runTimeoutMs: number
   /** Maximum body of an import. */

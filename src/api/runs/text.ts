@@ -1,5 +1,5 @@
 import { publicAddress } from '../../core/access/public-address.ts'
-import { isAppError } from '../../core/error.ts'
+import { invalid, isAppError } from '../../core/error.ts'
 import { isTurn } from '../../core/run.ts'
 import { text } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
@@ -40,6 +40,8 @@ export function runTextRoutes(settings: ApiSettings): DocumentedRoute[] {
         const { as } = parseQuery(RunTextQuery, request.query)
         if (as === 'markdown')
           return text(await markdownOf(run, request, services, settings), 'text/markdown; charset=utf-8')
+        if (as === 'use-chat' && !settings.chat)
+          throw invalid('Nothing is served to useChat: `server.chat` is off in the config.', 'as')
         return text(
           programs[as]({
             run,

@@ -174,6 +174,19 @@ describe('a run as what asks the same', () => {
   })
 })
 
+test('a page in React is not given where no agent is served to it', async () => {
+  const other = await startServer({ chat: false })
+  try {
+    const { json } = await other.call('POST', '/api/v1/agents/echo/run', { input: 'hi' })
+    const path = `/api/v1/runs/${json.run_id}/text`
+    const refused = await other.call('GET', `${path}?as=use-chat`)
+    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining('`server.chat` is off')])
+    expect((await other.call('GET', `${path}?as=curl`)).status).toBe(200)
+  } finally {
+    await other.close()
+  }
+})
+
 test('another form, and a run that is not there, are refused with what to do', async () => {
   const { run_id: id } = await ask('says')
   const wrong = await call('GET', `/runs/${id}/text?as=python`)
