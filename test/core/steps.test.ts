@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sumCost, sumUsage } from '../../src/core/steps/step.ts'
+import { type Step, sumCost, sumUsage } from '../../src/core/steps/step.ts'
 import { RunEvents } from '../../src/studio/state/run/events.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
@@ -45,6 +45,23 @@ describe('the steps of a run', () => {
     expect(run.steps[2]?.textMs).toBe(50)
     expect(run).toMatchObject({ status: 'completed', usage, durationMs: 200 })
     expect(run.isOver).toBe(true)
+  })
+
+  test('are two calls of a tool also when the model uses the id of one again', () => {
+    const used = (input: number, output: number) => [
+      event(10, { type: 'tool_call', call_id: 'call_0', name: 'add', input }),
+      event(20, { type: 'tool_progress', call_id: 'call_0', output: input }),
+      event(30, { type: 'tool_result', call_id: 'call_0', name: 'add', output, duration_ms: 20 }),
+    ]
+    const [begun, one, two] = [start(), used(1, 10), used(2, 20)]
+    const run = fold([begun, ...one, ...two])
+    const [first, second] = run.steps.slice(1) as [Step, Step]
+    expect([run.of(first), run.of(second)]).toEqual([one, two])
+    expect([first.end, second.end]).toEqual([one[2], two[2]])
+    // One whose process ended before it was done.
+    const cut = fold([begun, ...one.slice(0, 2), ...two])
+    expect(cut.of(cut.steps[1] as Step)).toEqual(one.slice(0, 2))
+    expect(cut.of(cut.steps[2] as Step)).toEqual(two)
   })
 
   test('that are under way have no end, and get that of a run that failed', () => {

@@ -34,6 +34,15 @@ test('calls of the same tool with the same input are one pair, in their order', 
   ])
 })
 
+test('calls that a model gave the same id are told apart, also when one has no result', () => {
+  const a = events(call('0', 'look', 1), result('0', 'x'), call('0', 'look', 2), result('0', 'y'))
+  const b = events(call('0', 'look', 1), call('0', 'look', 2), result('0', 'z'))
+  expect(toolPairs(a, b)).toEqual([
+    { name: 'look', input: '1', before: 'x', after: 'no result' },
+    { name: 'look', input: '2', before: 'y', after: 'z' },
+  ])
+})
+
 test('a call that failed tells why, and a result that is no text is JSON', () => {
   const a = events(call('1', 'look', 'x'), { type: 'tool_result', call_id: '1', error: { message: 'closed' } })
   const b = events(call('1', 'look', 'x'), result('1', { open: true }))

@@ -24,8 +24,16 @@ export class StepRecords extends RunSteps {
   }
 
   /** The events that say how a step began, what it gave and how it ended. */
-  of({ event, end, kind, callId }: Step): readonly RunEvent[] {
-    if (callId !== undefined && kind !== 'wait') return this.ofId.get(callId) ?? []
+  of({ event, end, kind, callId, seq }: Step): readonly RunEvent[] {
+    if (callId !== undefined && kind !== 'wait') {
+      const all = this.ofId.get(callId) ?? []
+      // Some models use an id again.
+      const calls = all.filter(({ type }) => type === 'tool_call').map((call) => call.seq)
+      if (calls.length < 2) return all
+      const from = seq === calls[0] ? 0 : seq
+      const to = calls.find((next) => next > seq) ?? Number.POSITIVE_INFINITY
+      return all.filter((one) => one.seq >= from && one.seq < to)
+    }
     return end === undefined || end === event ? [event] : [event, end]
   }
 }

@@ -62,7 +62,7 @@ export function toolPairs(a: RunEvents, b: RunEvents): ToolPair[] {
       if (call.type !== 'tool_call') continue
       const { name } = call
       const input = JSON.stringify(call.input)
-      const result = resultOf(events, call.call_id)
+      const result = resultOf(events, call.call_id, call.seq)
       const output = result?.error ? `Failed: ${result.error.message}` : result ? toText(result.output) : 'no result'
       const pair = pairs.find((one) => one.name === name && one.input === input && one[side] === undefined)
       if (pair === undefined) pairs.push({ name, input, [side]: output })
@@ -72,10 +72,10 @@ export function toolPairs(a: RunEvents, b: RunEvents): ToolPair[] {
   return pairs
 }
 
-/** How a call of a tool ended. */
-export function resultOf({ byId }: RunEvents, callId: string | undefined): EventOf<'tool_result'> | undefined {
-  const end = byId.get(callId)?.end
-  return end?.type === 'tool_result' ? end : undefined
+/** How the call of a tool ended of which the event `seq` tells: some models use an id again. */
+export function resultOf({ ofId }: RunEvents, callId = '', seq = 0): EventOf<'tool_result'> | undefined {
+  const next = ofId.get(callId)?.find((event) => event.seq > seq && /^tool_(?:call|result)$/.test(event.type))
+  return next?.type === 'tool_result' ? next : undefined
 }
 
 export type Hit = EventOf<'retrieval'>['results'][number]

@@ -31,7 +31,7 @@ export function EditForm({ studio, opened, from, isSending, onFrom, onStart }: E
   const { events, run } = opened
   const [times, setTimes] = useState(mostTries)
   const step = from === undefined ? undefined : events.steps.find(({ seq }) => seq >= from)
-  const output = resultOf(events, step?.callId)?.output
+  const output = resultOf(events, step?.callId, step?.seq)?.output
   const said = run.value?.messages[0]
   const input = said?.content ?? ''
   const isText = said?.parts.every(({ type }) => type === 'text') === true

@@ -26,7 +26,7 @@ export function piecesOf(events: RunEvents): Piece[] {
       if (last?.parts === undefined) pieces.push({ seq, title: 'What it said', parts })
       addToParts(parts, event)
     } else if (event.type === 'tool_call') {
-      const result = resultOf(events, event.call_id)
+      const result = resultOf(events, event.call_id, seq)
       const output = result && (result.output ?? result.error ?? null)
       pieces.push({ seq, title: event.name, input: event.input, output })
     } else if (event.type === 'step_start' && event.child_run_id !== undefined)
