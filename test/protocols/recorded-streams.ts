@@ -67,6 +67,7 @@ function stretchesOf({ events }: RecordedRun): RunEvent[][] {
 
 /** Half of each stretch of a run is there until the test opens its gate. */
 let gate = Promise.withResolvers<void>()
+/** Resolves once that half is recorded. */
 let half = Promise.withResolvers<void>()
 
 function closeGate(): void {
@@ -216,7 +217,7 @@ export async function follow(
 ): Promise<void> {
   const last = all.at(-1) as Serving
   const begun: Promise<void>[] = []
-  // Its readers would be told so.
+  // Nobody reads to the end at a server that is left: who is there then is told so.
   const isLost = !all.includes(home)
   const whole = Promise.all(all.map((instance) => wholeAt(instance, runId, begun)))
   const readers = protocols.flatMap((protocol) => ks.map((k) => ({ protocol, k })))

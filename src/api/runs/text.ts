@@ -41,7 +41,10 @@ export function runTextRoutes(settings: ApiSettings): DocumentedRoute[] {
         if (as === 'markdown')
           return text(await markdownOf(run, request, services, settings), 'text/markdown; charset=utf-8')
         if (as === 'use-chat' && !settings.chat)
-          throw invalid('Nothing is served to useChat: `server.chat` is off in the config.', 'as')
+          throw invalid(
+            'Nothing is served to useChat: `server.chat` is off in the config. Turn it on, or ask for another form.',
+            'as',
+          )
         return text(
           programs[as]({
             run,
