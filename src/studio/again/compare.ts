@@ -72,10 +72,9 @@ export function toolPairs(a: RunEvents, b: RunEvents): ToolPair[] {
   return pairs
 }
 
-/** How the call of a tool ended of which the event `seq` tells: some models use an id again. */
-export function resultOf({ ofId }: RunEvents, callId = '', seq = 0): EventOf<'tool_result'> | undefined {
-  const next = ofId.get(callId)?.find((event) => event.seq > seq && /^tool_(?:call|result)$/.test(event.type))
-  return next?.type === 'tool_result' ? next : undefined
+/** How the call of a tool ended of which the event `seq` tells. */
+export function resultOf(events: RunEvents, callId = '', seq = 0): EventOf<'tool_result'> | undefined {
+  return events.ofCall(callId, seq).find((event) => event.type === 'tool_result')
 }
 
 export type Hit = EventOf<'retrieval'>['results'][number]
