@@ -184,7 +184,7 @@ test('a form is made of a schema, says what is wrong at its field, and answers',
   `)
   await card.getByRole('button', { name: 'Answer' }).click()
   expect(await card.locator('.wrong').filter({ hasText: 'Please' }).count()).toBe(3)
-  expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true)
+  await expect.poll(() => page.evaluate('document.activeElement.validity.valueMissing')).toBe(true)
   expect(await card.getByLabel('name').getAttribute('aria-invalid')).toBe('true')
   expect(await lookAt(page)).toEqual([])
   await card.getByLabel('name').fill('A')

@@ -126,7 +126,7 @@ test('the menu has all forms, is walked through by keys, and gives the focus bac
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Escape')
   await menu.waitFor({ state: 'detached' })
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy')
   await button.click()
   await page.keyboard.press('End')
   await page.keyboard.press('Enter')

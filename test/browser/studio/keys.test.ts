@@ -22,7 +22,7 @@ test('the keys are told, Escape closes what is open, and the focus is where it w
   expect(await lookAt(page)).toEqual([])
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('New chat')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New chat')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 

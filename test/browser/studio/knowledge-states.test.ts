@@ -182,7 +182,7 @@ test('on the phone the documents, a document and Back follow each other', async 
   await page.getByRole('option', { name: /phone\.md/ }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'phone.md' }).waitFor()
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('phone.md')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('phone.md')
   await page.getByRole('link', { name: /A document for the phone/ }).click()
   await page.getByRole('article').waitFor()
   expect(await page.getByRole('listbox', { name: 'Documents' }).isVisible()).toBe(false)

@@ -271,7 +271,7 @@ test('two thousand documents are a few rows, and pages are read as they are scro
       { timeout: 20_000 },
     )
     .toBe(1)
-  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('option')
+  await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('option')
   expect(await list.getByRole('option').count()).toBeLessThan(60)
   expect(pages()).toBeGreaterThan(15)
   expect(await visited.end()).toEqual(nothingWrong)

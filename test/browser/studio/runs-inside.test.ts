@@ -194,7 +194,7 @@ test('the keys of the grid move the focus, fold and unfold; brackets move from a
   await page.keyboard.press(']')
   await page.keyboard.press('[')
   await expect.poll(() => row(page, /^step prepare/).getAttribute('aria-selected')).toBe('true')
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Compact')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Compact')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 

@@ -106,7 +106,7 @@ test('nothing found says what was looked for, and one button clears it', async (
   await page.getByRole('button', { name: 'Clear the search' }).click()
   await page.getByText('“zebra”').waitFor({ state: 'detached' })
   expect([await field(page).inputValue(), new URL(page.url()).search]).toEqual(['', ''])
-  expect(await page.evaluate('document.activeElement.type')).toBe('search')
+  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('search')
   expect(await visited.end()).toEqual(nothingWrong)
 })
 

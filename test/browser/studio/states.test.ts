@@ -67,7 +67,7 @@ test('words say that it is read once that takes a while, and an error takes thei
   isBroken = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { name: 'New chat' }).waitFor()
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('New chat')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New chat')
   const { errors, ...rest } = await visited.end()
   expect({ ...rest, errors: errors.filter((error) => !error.includes('500')) }).toEqual(nothingWrong)
 })
@@ -146,7 +146,7 @@ test('no key and a wrong key are asked for in the same form', async () => {
   const { url } = await start({ auth })
   const { page, ...visited } = await visit(chromium, url, '/studio')
   await page.getByLabel('This server asks for an API key.').waitFor()
-  expect(await page.evaluate('document.activeElement.id')).toBe('key')
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('key')
   expect(await page.getByRole('alert').count()).toBe(0)
   expect(await lookAt(page)).toEqual([])
   await openWith(page, 'not-a-key-of-this-server')
